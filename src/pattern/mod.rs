@@ -8,6 +8,7 @@
 mod form;
 mod places;
 mod shape;
+mod shared;
 mod split;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use serde_json::Value;
 use self::form::Form;
 pub use self::shape::KnownDocument;
 use self::shape::KnownShape;
+pub use self::shared::SharedWords;
 use self::split::split;
 pub use self::split::{WordSort, is_of_words, is_special_word, words};
 
@@ -42,8 +44,9 @@ impl From<Value> for ReadDocument {
 /// The patterns of documents that were read before, all with the same reader.
 #[derive(Debug, Default)]
 pub struct Patterns {
-    /// By length and text: few have the same length, and most begin alike.
-    known: BTreeMap<usize, BTreeMap<String, KnownPattern>>,
+    known: Vec<KnownPattern>,
+    /// Which of them it is, by length and text: few have the same length, and most begin alike.
+    numbers: BTreeMap<usize, BTreeMap<String, usize>>,
     /// How many bytes they have.
     bytes: usize,
     /// The pattern of the document that was read last, and room for the next one.
@@ -73,20 +76,24 @@ impl Patterns {
         text: &str,
         read: impl Fn(&str) -> Result<Value, E>,
     ) -> Result<ReadDocument, E> {
-        self.read(text, read, KnownShape::with)
+        self.read(text, read, |shape, words| shape.with(words, None))
     }
 
-    /// Reads one document as `read` does, whose words and the rest of which are known ([`words`]).
+    /// Reads one document as `read` does, whose words are known, and what others share with it. All of these are read here.
     ///
     /// # Errors
     /// Those of `read`.
     pub fn parse_words<E>(
         &mut self,
         text: &str,
-        (words, rest): (&[&str], &str),
+        words: &[&str],
+        shared: &SharedWords,
         read: impl Fn(&str) -> Result<Value, E>,
     ) -> Result<ReadDocument, E> {
-        self.read_words(text, (words, rest), read, KnownShape::with)
+        let number = shared.pattern.get().or_else(|| self.number(&shared.rest));
+        shared.pattern.set(number);
+        let known = (number, shared.rest.as_str());
+        self.read_words(text, words, known, read, |shape, words| shape.with(words, Some(shared)))
     }
 
     /// What one document says that nothing is made of: as `read` reads it.
@@ -109,23 +116,29 @@ impl Patterns {
     ) -> Result<T, E> {
         let mut pattern = std::mem::take(&mut self.pattern);
         let read = match split(text, &mut pattern) {
-            Some(words) => self.read_words(text, (&words, &pattern), read, with),
+            Some(words) => {
+                let known = (self.number(&pattern), pattern.as_str());
+                self.read_words(text, &words, known, read, with)
+            }
             None => read(text).map(T::from),
         };
         self.pattern = pattern;
         read
     }
 
+    fn number(&self, pattern: &str) -> Option<usize> {
+        self.numbers.get(&pattern.len())?.get(pattern).copied()
+    }
+
     fn read_words<T: From<Value>, E>(
         &mut self,
         text: &str,
-        (words, pattern): (&[&str], &str),
+        words: &[&str],
+        (number, pattern): (Option<usize>, &str),
         read: impl Fn(&str) -> Result<Value, E>,
         with: impl Fn(&mut KnownShape, &[&str]) -> T,
     ) -> Result<T, E> {
-        let length = pattern.len();
-        let known = self.known.get_mut(&length).and_then(|same| same.get_mut(pattern));
-        match known {
+        match number.map(|number| &mut self.known[number]) {
             Some(KnownPattern::Says(said)) => return Ok(with(said, words)),
             Some(KnownPattern::Closed) => {}
             Some(seen @ KnownPattern::Once) => *seen = KnownPattern::Twice,
@@ -139,15 +152,21 @@ impl Patterns {
             }
             None => {
                 let value = read(text)?;
-                if self.bytes + length <= MAX_KEPT {
-                    self.bytes += length;
-                    let same = self.known.entry(length).or_default();
-                    same.insert(pattern.to_owned(), KnownPattern::Once);
-                }
+                self.keep(pattern);
                 return Ok(value.into());
             }
         }
         read(text).map(T::from)
+    }
+
+    /// Keeps a pattern in mind, where there is room.
+    fn keep(&mut self, pattern: &str) {
+        let length = pattern.len();
+        if self.bytes + length <= MAX_KEPT {
+            self.bytes += length;
+            self.numbers.entry(length).or_default().insert(pattern.to_owned(), self.known.len());
+            self.known.push(KnownPattern::Once);
+        }
     }
 }
 
@@ -185,7 +204,7 @@ mod tests {
     }
 
     fn all(patterns: &Patterns) -> impl Iterator<Item = &KnownPattern> {
-        patterns.known.values().flat_map(BTreeMap::values)
+        patterns.known.iter()
     }
 
     fn says(patterns: &Patterns) -> usize {
@@ -345,12 +364,18 @@ y: - W"#;
             let mut patterns = Patterns::default();
             let mut strictly = Patterns::default();
             let mut by_words = Patterns::default();
+            let mut shared = BTreeMap::new();
             for words in &words {
                 let text = other(&lines, words);
                 prop_assert_eq!(strictly.value(&text, stricter), stricter(&text), "{}", text);
                 if let Some((found, rest)) = super::words(&text) {
                     let found: Vec<_> = found.into_iter().map(|(_, word)| word).collect();
-                    let read = by_words.parse_words(&text, (&found, &rest), reader);
+                    let same: Vec<_> = found.iter().step_by(2).map(ToString::to_string).collect();
+                    let others = (1..found.len()).step_by(2).collect();
+                    let shared = shared
+                        .entry((rest.clone(), same))
+                        .or_insert_with(|| SharedWords::new(rest, others));
+                    let read = by_words.parse_words(&text, &found, shared, reader);
                     let value = read.map(|read| (*read.value).clone());
                     prop_assert_eq!(value, reader(&text), "{}", text);
                 }

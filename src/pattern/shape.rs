@@ -1,6 +1,7 @@
 //! The shape of documents that differ in some words: what is true of all of them is found out once, and what is true of one
 //! is true of the next one, where no word differs that it hangs on.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::ReadDocument;
 use super::form::Form;
 use super::places::WordPlaces;
+use super::shared::SharedWords;
 use super::split::OPEN;
 
 /// How many values of one shape are kept to be made into others: as many as documents of one shape stand in a folder.
@@ -161,6 +163,8 @@ pub(super) struct KnownShape {
 struct KnownValue {
     value: Rc<Value>,
     words: Vec<String>,
+    /// The documents of which it was one, where these are known.
+    shared: Option<u64>,
     proven: Rc<ProvenOfDocument>,
 }
 
@@ -189,13 +193,13 @@ impl KnownShape {
     }
 
     /// What the document with these words says: a value that nobody has any more, with these words in it, or a new one.
-    pub(super) fn with(&mut self, words: &[&str]) -> ReadDocument {
+    pub(super) fn with(&mut self, words: &[&str], shared: Option<&SharedWords>) -> ReadDocument {
         let known = |before, proven: &Rc<_>| {
             let (shape, proven) = (Rc::clone(&self.shape), Rc::clone(proven));
             Some(KnownDocument { shape, before, proven })
         };
         for value in &mut self.values {
-            if let Some(before) = value.become_one(&self.shape, words) {
+            if let Some(before) = value.become_one(&self.shape, words, shared) {
                 let known = known(Some(before), &value.proven);
                 return ReadDocument { value: Rc::clone(&value.value), known };
             }
@@ -205,7 +209,8 @@ impl KnownShape {
         let known = known(None, &proven);
         if self.values.len() < MAX_VALUES {
             let words = words.iter().map(ToString::to_string).collect();
-            self.values.push(KnownValue { value: Rc::clone(&value), words, proven });
+            let shared = shared.map(|shared| shared.number);
+            self.values.push(KnownValue { value: Rc::clone(&value), words, shared, proven });
         }
         ReadDocument { value, known }
     }
@@ -213,10 +218,20 @@ impl KnownShape {
 
 impl KnownValue {
     /// Puts other words in the place of those that differ, and returns what it was; `None` where somebody has the value.
-    fn become_one(&mut self, shape: &DocumentShape, words: &[&str]) -> Option<DocumentBefore> {
+    fn become_one(
+        &mut self,
+        shape: &DocumentShape,
+        words: &[&str],
+        shared: Option<&SharedWords>,
+    ) -> Option<DocumentBefore> {
         let value = Rc::get_mut(&mut self.value)?;
+        let known = shared.filter(|shared| self.shared == Some(shared.number));
+        let all = || (0..words.len()).collect();
+        let others = known.map_or_else(all, |shared| Cow::Borrowed(&*shared.others));
+        self.shared = shared.map(|shared| shared.number);
         let mut changed = Vec::new();
-        for (nth, (before, word)) in self.words.iter_mut().zip(words).enumerate() {
+        for nth in others.iter().copied() {
+            let (before, word) = (&mut self.words[nth], words[nth]);
             if before == word {
                 continue;
             }
@@ -228,6 +243,7 @@ impl KnownValue {
                 }
             }
         }
+        debug_assert_eq!(self.words, words, "a word differs that is the same in all");
         for place in &changed {
             shape.places.put(*place, &shape.form, words, value);
         }

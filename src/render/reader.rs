@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use serde_json::Value;
 use serde_saphyr::{MessageFormatter as _, UserMessageFormatter};
 
-use crate::pattern::{Patterns, ReadDocument};
+use crate::pattern::{Patterns, ReadDocument, SharedWords};
 
 /// Depth of the deepest document that is read; the CRDs reach 60.
 const MAX_DEPTH: usize = 128;
@@ -42,11 +42,11 @@ pub(super) fn parse(text: &str) -> Result<ReadDocument, YamlError> {
     KNOWN.with_borrow_mut(|known| known.parse(text, read))
 }
 
-/// Reads one document as [`read`] does, whose words and the rest of which are known.
+/// Reads one document as [`read`] does, whose words are known, and what others share with it.
 pub(super) fn parse_words(
     text: &str,
     words: &[&str],
-    rest: &str,
+    shared: &SharedWords,
 ) -> Result<ReadDocument, YamlError> {
-    KNOWN.with_borrow_mut(|known| known.parse_words(text, (words, rest), read))
+    KNOWN.with_borrow_mut(|known| known.parse_words(text, words, shared, read))
 }

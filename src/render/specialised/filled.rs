@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::marks::{self, Marked};
 use crate::model::Digest;
-use crate::pattern::words;
+use crate::pattern::{SharedWords, words};
 use crate::render::object::Document;
 use crate::render::{reader, text};
 
@@ -20,19 +20,16 @@ pub(super) struct SpecialisedText {
 #[derive(Debug)]
 struct DocumentWithSlots {
     text: TextWithSlots,
-    words: Vec<TextWithSlots>,
-    /// The rest of the text.
-    rest: String,
+    words: Vec<String>,
+    /// The words that have slots, in the order of their numbers.
+    filled: Vec<TextWithSlots>,
+    shared: SharedWords,
 }
 
 impl SpecialisedText {
     /// A text with marks in its words, and what the hashes among them are of. `None` where a document has no words.
     pub(super) fn of(text: &str, of_hashes: &[String]) -> Option<Self> {
-        let documents = text::documents(text).map(|document| {
-            let (words, rest) = words(&document)?;
-            let words = words.into_iter().map(|(_, word)| TextWithSlots::of(word)).collect();
-            Some(DocumentWithSlots { text: TextWithSlots::of(&document), words, rest })
-        });
+        let documents = text::documents(text).map(|document| DocumentWithSlots::of(&document));
         let documents = documents.collect::<Option<_>>()?;
         let hashes = of_hashes.iter().map(|text| TextWithSlots::of(text)).collect();
         Some(Self { hashes, documents })
@@ -51,19 +48,34 @@ impl SpecialisedText {
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let documents = self.documents.iter();
-        let texts = documents.flat_map(|document| document.words.iter().chain([&document.text]));
-        let rests = self.documents.iter().map(|document| document.rest.len());
-        self.hashes.iter().chain(texts).map(|text| text.bytes).chain(rests).sum()
+        let texts = documents.flat_map(|document| document.filled.iter().chain([&document.text]));
+        let same = self.documents.iter().map(|DocumentWithSlots { words, shared, .. }| {
+            shared.bytes()
+                + words.iter().map(|word| size_of::<String>() + word.len()).sum::<usize>()
+        });
+        self.hashes.iter().chain(texts).map(|text| text.bytes).chain(same).sum()
     }
 }
 
 impl DocumentWithSlots {
+    fn of(document: &str) -> Option<Self> {
+        let (words, rest) = words(document)?;
+        let words: Vec<_> = words.into_iter().map(|(_, word)| word.to_owned()).collect();
+        let of_slots = (0..).zip(&words).map(|(nth, word)| (nth, TextWithSlots::of(word)));
+        let (others, filled) = of_slots.filter(|(_, word)| word.has_slots()).unzip();
+        let shared = SharedWords::new(rest, others);
+        Some(Self { text: TextWithSlots::of(document), words, filled, shared })
+    }
+
     fn with(&self, values: &[Cow<'_, str>], hashes: &[String]) -> Option<Document> {
-        let words = self.words.iter().map(|word| word.with(values, hashes));
-        let words: Vec<_> = words.collect::<Option<_>>()?;
-        let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+        let filled = self.filled.iter().map(|word| word.with(values, hashes));
+        let filled: Vec<_> = filled.collect::<Option<_>>()?;
+        let mut words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        for (nth, word) in self.shared.others().iter().zip(&filled) {
+            words[*nth] = word;
+        }
         let text = self.text.with(values, hashes)?.into_owned();
-        let read = reader::parse_words(&text, &words, &self.rest).ok()?;
+        let read = reader::parse_words(&text, &words, &self.shared).ok()?;
         Some(Document { text, read: Some(read) })
     }
 }
@@ -92,6 +104,10 @@ impl TextWithSlots {
         parts.extend((!rest.is_empty()).then(|| TextPart::Same(rest.to_owned())));
         let bytes = text.len() + parts.len() * size_of::<TextPart>();
         Self { parts, bytes }
+    }
+
+    fn has_slots(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, TextPart::Marked(_)))
     }
 
     fn with<'a>(
