@@ -46,7 +46,7 @@ impl Agent {
     pub(super) fn of_worker(fleet: &Fleet, worker: &Worker) -> Option<Self> {
         let components = ComponentVersions::overlaid(&worker.spec.components.0);
         (worker.spec.observation == Observation::Agent)
-            .then(|| Self::new(&fleet.spec, &worker.name, &components).ok())?
+            .then(|| Self::new(&fleet.spec, &worker.name, components).ok())?
     }
 
     /// The agent of the control-plane cluster, which reports the clusters that the workers are.
@@ -54,14 +54,14 @@ impl Agent {
         let cluster = fleet.spec.control_plane.as_ref()?;
         let components = ComponentVersions::overlaid(&cluster.components);
         (cluster.observation == Observation::Agent)
-            .then(|| Self::new(&fleet.spec, &cluster.name, &components).ok())?
+            .then(|| Self::new(&fleet.spec, &cluster.name, components).ok())?
     }
 
     /// The agent of a cluster, or what of `carp.yaml` is missing for it.
     fn new(
         spec: &FleetSpec,
         name: &str,
-        components: &ComponentVersions,
+        components: ComponentVersions<'_>,
     ) -> Result<Self, &'static str> {
         let observed = spec.observed.as_ref();
         let own = observed.and_then(|o| o.url.as_deref());
@@ -150,7 +150,7 @@ fn image(images: &Images) -> Option<String> {
 pub fn agent_missing(fleet: &Fleet, worker: &Worker) -> Option<&'static str> {
     let components = ComponentVersions::overlaid(&worker.spec.components.0);
     (worker.spec.observation == Observation::Agent)
-        .then(|| Agent::new(&fleet.spec, &worker.name, &components).err())?
+        .then(|| Agent::new(&fleet.spec, &worker.name, components).err())?
 }
 
 #[cfg(test)]

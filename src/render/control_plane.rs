@@ -1,8 +1,6 @@
 //! `control-plane/`: what the control-plane cluster's Flux syncs: its components, and for each worker
 //! the cluster that the worker is, and its bootstrap.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use super::agent::Agent;
@@ -50,12 +48,11 @@ pub fn control_plane_job(
     prefix: &str,
     settings: RenderSettings,
 ) -> Job {
-    let none = BTreeMap::new();
-    let overrides = fleet.spec.control_plane.as_ref().map_or(&none, |c| &c.components);
+    let own = fleet.spec.control_plane.as_ref().map(|cluster| &cluster.components);
     let site = LayerSite {
         folder: paths::CONTROL_PLANE.to_owned(),
         repository: FleetRepository { spec: &fleet.spec, prefix },
-        components: ComponentVersions::overlaid(overrides),
+        components: own.map_or_else(ComponentVersions::built_in, ComponentVersions::overlaid),
         in_containers: false,
         storage_class: false,
         applier: WORKER_APPLIER,

@@ -42,7 +42,7 @@ pub(super) struct LayerSite<'a> {
     /// The cluster's folder below the fleet's root.
     pub(super) folder: String,
     pub(super) repository: FleetRepository<'a>,
-    pub(super) components: ComponentVersions,
+    pub(super) components: ComponentVersions<'a>,
     /// Whether it is made in containers: what needs credentials is not made from here.
     pub(super) in_containers: bool,
     /// Whether carp makes the cluster itself, and so its StorageClass too.
@@ -133,7 +133,7 @@ fn context(site: &LayerSite<'_>, templates: &Templates) -> Value {
         "registry": site.repository.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "components": site.components.only(&components(site, templates)),
         "sources": mirror::of(site.repository.spec),
-        "providers": providers(&site.components, made_here, &site.settings_here()),
+        "providers": providers(site.components, made_here, &site.settings_here()),
         "applier": site.applier,
         "tenants": site.tenants,
         "rules": rights::rules(templates, site.applies, &site.settings),
@@ -174,7 +174,7 @@ fn flux_objects(site: &LayerSite<'_>, templates: &Templates) -> Vec<Value> {
     let mut objects: Vec<_> = site.repository.source(&site.folder).into_iter().collect();
     let made_here = site.made_here(templates);
     let has = health::Has {
-        providers: providers(&site.components, made_here, &[]),
+        providers: providers(site.components, made_here, &[]),
         platform: made_here.platform(),
     };
     let mut before: Option<String> = None;

@@ -26,7 +26,8 @@ pub(in crate::render) fn cluster(
     let spec = &cluster.spec;
     let network = spec.network.as_ref();
     let control_plane = spec.control_plane.clone().unwrap_or_default();
-    let own = fleet.workers.get(worker).map(|w| w.spec.components.0.clone()).unwrap_or_default();
+    let own = fleet.workers.get(worker).map(|worker| &worker.spec.components.0);
+    let components = own.map_or_else(ComponentVersions::built_in, ComponentVersions::overlaid);
     let size = default_size(cluster.manifest());
     let manifest = cluster.manifest();
     let parameters = parameters::parameters(manifest, &spec.parameters);
@@ -57,7 +58,7 @@ pub(in crate::render) fn cluster(
         "pools": pools,
         "poolTaints": taint_keys(&spec.node_pools),
         "autoscaler": autoscaler(&spec.node_pools, &versions.control_plane),
-        "components": ComponentVersions::overlaid(&own).of_flavor(manifest),
+        "components": components.of_flavor(manifest),
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
         "hostedTaint": hosted_taint(),

@@ -11,39 +11,48 @@ use crate::model::{
 };
 
 /// Versions by component.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::render) struct ComponentVersions(BTreeMap<String, String>);
+#[derive(Clone, Copy, Debug)]
+pub(in crate::render) struct ComponentVersions<'a> {
+    overrides: Option<&'a BTreeMap<String, String>>,
+}
 
-impl ComponentVersions {
+impl<'a> ComponentVersions<'a> {
     /// The built-in table with some versions replaced.
-    pub(in crate::render) fn overlaid(overrides: &BTreeMap<String, String>) -> Self {
-        let mut all = tables::components().clone();
-        all.extend(overrides.iter().map(|(k, v)| (k.clone(), v.clone())));
-        Self(all)
+    pub(in crate::render) const fn overlaid(overrides: &'a BTreeMap<String, String>) -> Self {
+        Self { overrides: Some(overrides) }
+    }
+
+    /// The built-in table.
+    pub(in crate::render) const fn built_in() -> Self {
+        Self { overrides: None }
+    }
+
+    fn get(self, component: &str) -> Option<&'a str> {
+        let own = self.overrides.and_then(|own| own.get(component));
+        own.or_else(|| tables::components().get(component)).map(String::as_str)
     }
 
     /// The version of one; empty where it is not in the table.
-    pub(in crate::render) fn version(&self, component: &str) -> &str {
-        self.0.get(component).map_or("", String::as_str)
+    pub(in crate::render) fn version(self, component: &str) -> &'a str {
+        self.get(component).unwrap_or_default()
     }
 
     /// The version of a provider.
-    pub(in crate::render) fn of<'a>(&'a self, provider: &'a CapiProvider) -> &'a str {
-        self.0.get(&provider.component).unwrap_or(&provider.version)
+    pub(in crate::render) fn of(self, provider: &'a CapiProvider) -> &'a str {
+        self.get(&provider.component).unwrap_or(&provider.version)
     }
 
     /// Some of them, as templates get them: what they do not use must not change their key.
-    pub(in crate::render) fn only(&self, names: &[&str]) -> Value {
+    pub(in crate::render) fn only(self, names: &[&str]) -> Value {
         let chosen: BTreeMap<_, _> = names.iter().map(|n| (*n, self.version(n))).collect();
         json!(chosen)
     }
 
     /// Those that a flavor's templates get: what it chose of the table, and its own.
-    pub(in crate::render) fn of_flavor(&self, flavor: Option<&Flavor>) -> Value {
+    pub(in crate::render) fn of_flavor(self, flavor: Option<&Flavor>) -> Value {
         let Some(flavor) = flavor else { return json!({}) };
         let own = flavor.components.iter();
-        let own =
-            own.map(|(name, pinned)| (name.as_str(), self.0.get(name).unwrap_or(pinned).as_str()));
+        let own = own.map(|(name, pinned)| (name.as_str(), self.get(name).unwrap_or(pinned)));
         let chosen = flavor.add_ons.iter().map(|name| (name.as_str(), self.version(name)));
         json!(chosen.chain(own).collect::<BTreeMap<_, _>>())
     }
@@ -114,7 +123,7 @@ pub(in crate::render) const MACHINE_TAINTS: &str = "MachineTaintPropagation";
 
 /// The providers of a cluster, as templates get them, with what they are told and may do by settings of the fleet.
 pub(in crate::render) fn providers(
-    components: &ComponentVersions,
+    components: ComponentVersions<'_>,
     site: ProviderSite<'_>,
     settings_here: &[RenderedWith],
 ) -> Value {
@@ -176,7 +185,7 @@ fn settings(provider: &CapiProvider, cloud: &AzureCloud) -> Option<Value> {
 fn beside(
     beside: &DeploymentBeside,
     provider: &CapiProvider,
-    components: &ComponentVersions,
+    components: ComponentVersions<'_>,
 ) -> Value {
     let release = |text: &str| text.parse::<KubeVersion>().ok();
     let has_init = release(components.of(provider)) >= release(&beside.init_since);
@@ -207,7 +216,7 @@ mod tests {
     fn all_of(own: &BTreeMap<String, String>, makes: FlavorKind, fleet: &FleetSpec) -> Vec<Value> {
         let catalogue = Catalogue::default();
         let site = ProviderSite { catalogue: &catalogue, makes, in_containers: false, fleet };
-        let Value::Array(all) = providers(&ComponentVersions::overlaid(own), site, &[]) else {
+        let Value::Array(all) = providers(ComponentVersions::overlaid(own), site, &[]) else {
             panic!()
         };
         all
@@ -219,7 +228,7 @@ mod tests {
 
     #[test]
     fn every_component_that_templates_use_is_pinned() {
-        let components = ComponentVersions::overlaid(&BTreeMap::new());
+        let components = ComponentVersions::built_in();
         for name in tables::components().keys() {
             assert!(!components.version(name).is_empty(), "{name} has no version");
         }
@@ -269,7 +278,7 @@ mod tests {
             in_containers: true,
             fleet: &fleet,
         };
-        let light = providers(&ComponentVersions::overlaid(&own), site, &[]);
+        let light = providers(ComponentVersions::overlaid(&own), site, &[]);
         assert_eq!(light.as_array().unwrap().len(), 1);
         assert_eq!(light[0]["name"], "cluster-api");
     }
@@ -315,17 +324,17 @@ mod tests {
             in_containers: false,
             fleet: &fleet,
         };
-        let find = |components: &ComponentVersions| {
+        let find = |components: ComponentVersions<'_>| {
             let all = providers(components, site, &[]);
             all.as_array().unwrap().iter().find(|p| p["name"] == "moon").cloned().unwrap()
         };
-        let moon = find(&ComponentVersions::overlaid(&BTreeMap::new()));
+        let moon = find(ComponentVersions::built_in());
         assert_eq!(
             (&moon["version"], &moon["url"]),
             (&json!("v0.1.0"), &json!("https://moon.example.com/v0.1.0"))
         );
         let own = BTreeMap::from([("moon".to_owned(), "v0.2.0".to_owned())]);
-        assert_eq!(find(&ComponentVersions::overlaid(&own))["version"], "v0.2.0");
+        assert_eq!(find(ComponentVersions::overlaid(&own))["version"], "v0.2.0");
     }
 
     #[test]
