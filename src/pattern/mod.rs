@@ -371,10 +371,10 @@ y: - W"#;
                 if let Some((found, rest)) = super::words(&text) {
                     let found: Vec<_> = found.into_iter().map(|(_, word)| word).collect();
                     let same: Vec<_> = found.iter().step_by(2).map(ToString::to_string).collect();
-                    let others = (1..found.len()).step_by(2).collect();
+                    let differing = (1..found.len()).step_by(2).collect();
                     let shared = shared
                         .entry((rest.clone(), same))
-                        .or_insert_with(|| SharedWords::new(rest, others));
+                        .or_insert_with(|| SharedWords::new(rest, differing));
                     let read = by_words.parse_words(&text, &found, shared, reader);
                     let value = read.map(|read| (*read.value).clone());
                     prop_assert_eq!(value, reader(&text), "{}", text);

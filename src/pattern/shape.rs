@@ -1,7 +1,6 @@
 //! The shape of documents that differ in some words: what is true of all of them is found out once, and what is true of one
 //! is true of the next one, where no word differs that it hangs on.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -163,8 +162,8 @@ pub(super) struct KnownShape {
 struct KnownValue {
     value: Rc<Value>,
     words: Vec<String>,
-    /// The documents of which it was one, where these are known.
-    shared: Option<u64>,
+    /// Which words differ among the documents of which it was one last, where these are known.
+    differing: Option<Rc<[usize]>>,
     proven: Rc<ProvenOfDocument>,
 }
 
@@ -209,8 +208,8 @@ impl KnownShape {
         let known = known(None, &proven);
         if self.values.len() < MAX_VALUES {
             let words = words.iter().map(ToString::to_string).collect();
-            let shared = shared.map(|shared| shared.number);
-            self.values.push(KnownValue { value: Rc::clone(&value), words, shared, proven });
+            let differing = shared.map(|shared| Rc::clone(&shared.differing));
+            self.values.push(KnownValue { value: Rc::clone(&value), words, differing, proven });
         }
         ReadDocument { value, known }
     }
@@ -225,12 +224,13 @@ impl KnownValue {
         shared: Option<&SharedWords>,
     ) -> Option<DocumentBefore> {
         let value = Rc::get_mut(&mut self.value)?;
-        let known = shared.filter(|shared| self.shared == Some(shared.number));
-        let all = || (0..words.len()).collect();
-        let others = known.map_or_else(all, |shared| Cow::Borrowed(&*shared.others));
-        self.shared = shared.map(|shared| shared.number);
+        let now = shared.map(|shared| Rc::clone(&shared.differing));
+        let last = std::mem::replace(&mut self.differing, now);
+        let is_same =
+            |last: &Rc<_>| self.differing.as_ref().is_some_and(|now| Rc::ptr_eq(last, now));
+        let compared = last.filter(is_same).unwrap_or_else(|| (0..words.len()).collect());
         let mut changed = Vec::new();
-        for nth in others.iter().copied() {
+        for nth in compared.iter().copied() {
             let (before, word) = (&mut self.words[nth], words[nth]);
             if before == word {
                 continue;

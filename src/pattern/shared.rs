@@ -1,39 +1,35 @@
 //! What documents share that one template made, as far as it is known without reading them.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::rc::Rc;
 
 /// What documents have in common whose words are the same but for some.
 #[derive(Debug)]
 pub struct SharedWords {
     /// The text of each of them, without its words.
     pub(super) rest: String,
-    /// The words that differ, by their numbers.
-    pub(super) others: Vec<usize>,
-    /// The number of their pattern, once one of them was read.
+    /// The words that differ, by their numbers. No other documents have this very list.
+    pub(super) differing: Rc<[usize]>,
+    /// The number of their pattern, once it has one.
     pub(super) pattern: Cell<Option<usize>>,
-    /// It tells these documents from all others.
-    pub(super) number: u64,
 }
 
 impl SharedWords {
-    /// Of documents with this text around their words, of which the `others` are not the same in all.
+    /// Of documents with this text around their words, of which those in `differing` are not the same in all.
     #[must_use]
-    pub fn new(rest: String, others: Vec<usize>) -> Self {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let number = LAST.fetch_add(1, Ordering::Relaxed);
-        Self { rest, others, pattern: Cell::default(), number }
+    pub fn new(rest: String, differing: Vec<usize>) -> Self {
+        Self { rest, differing: differing.into(), pattern: Cell::default() }
     }
 
     /// The words that differ, by their numbers, counted from 0 in the order of the text.
     #[must_use]
-    pub fn others(&self) -> &[usize] {
-        &self.others
+    pub fn differing(&self) -> &[usize] {
+        &self.differing
     }
 
     /// About how many bytes they take.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.rest.len() + self.others.len() * size_of::<usize>()
+        self.rest.len() + size_of_val(&*self.differing)
     }
 }

@@ -62,8 +62,9 @@ impl DocumentWithSlots {
         let (words, rest) = words(document)?;
         let words: Vec<_> = words.into_iter().map(|(_, word)| word.to_owned()).collect();
         let of_slots = (0..).zip(&words).map(|(nth, word)| (nth, TextWithSlots::of(word)));
-        let (others, filled) = of_slots.filter(|(_, word)| word.has_slots()).unzip();
-        let shared = SharedWords::new(rest, others);
+        let (differing, filled): (Vec<_>, _) =
+            of_slots.filter(|(_, word)| word.has_slots()).unzip();
+        let shared = SharedWords::new(rest, differing);
         Some(Self { text: TextWithSlots::of(document), words, filled, shared })
     }
 
@@ -71,7 +72,7 @@ impl DocumentWithSlots {
         let filled = self.filled.iter().map(|word| word.with(values, hashes));
         let filled: Vec<_> = filled.collect::<Option<_>>()?;
         let mut words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        for (nth, word) in self.shared.others().iter().zip(&filled) {
+        for (nth, word) in self.shared.differing().iter().zip(&filled) {
             words[*nth] = word;
         }
         let text = self.text.with(values, hashes)?.into_owned();
