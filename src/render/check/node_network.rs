@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::super::job::Job;
 use super::super::object::Object;
 use super::super::path::at;
+use super::field::ObjectField;
 use crate::diag::{Code, Diagnostics};
 use crate::model::Cidr;
 
@@ -48,7 +49,7 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
 const PREFIXES: &str = "/spec/addressSpace/addressPrefixes";
 
 fn resources(object: &Object) -> impl Iterator<Item = &Value> {
-    at(&object.value, "/spec/resources").and_then(Value::as_array).into_iter().flatten()
+    ObjectField::Resources.of(object).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn vnets(object: &Object) -> impl Iterator<Item = &Value> {

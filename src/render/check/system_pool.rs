@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::super::job::Job;
 use super::super::object::Object;
 use super::super::path::at;
+use super::field::ObjectField;
 use crate::diag::{Code, Diagnostics};
 
 const CONTROL_PLANE: &str = "AzureASOManagedControlPlane";
@@ -30,7 +31,7 @@ pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
 }
 
 fn is_for_the_system(pool: &Object) -> bool {
-    let resources = at(&pool.value, "/spec/resources").and_then(Value::as_array);
+    let resources = ObjectField::Resources.of(pool).and_then(Value::as_array);
     let mode = |resource: &Value| at(resource, "/spec/mode").is_some_and(|mode| mode == "System");
     resources.into_iter().flatten().any(mode)
 }
@@ -38,7 +39,8 @@ fn is_for_the_system(pool: &Object) -> bool {
 /// Whether the `MachinePool` has nodes from the beginning; one that names no number gets some.
 fn has_nodes(pool: &Object, objects: &[Object]) -> bool {
     let named = |o: &&Object| {
-        let name = at(&o.value, "/spec/template/spec/infrastructureRef/name");
+        let machines = ObjectField::TemplateInfrastructureRef.of(o);
+        let name = machines.and_then(|machines| at(machines, "/name"));
         o.kind() == "MachinePool" && name.is_some_and(|name| name == pool.name())
     };
     let owner = objects.iter().find(named);
