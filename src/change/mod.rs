@@ -7,6 +7,8 @@ mod compare;
 mod decisions;
 mod diff;
 mod edit;
+#[cfg(test)]
+mod fixture;
 mod forced;
 mod form;
 mod guards;
