@@ -1,6 +1,7 @@
 //! Why a cluster is where it is, what a worker needs, and where a policy applies.
 
 mod bootstrap;
+mod fits;
 mod pool;
 
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use serde::Serialize;
 
 use super::data_stores::{self, DataStoreRow};
 use super::tables::{Cell, table};
-use super::wrap::{WIDTH, wrap};
+use super::wrap::wrap;
 use super::{Palette, Tone};
 
 /// The version of the JSON form.
@@ -201,7 +202,7 @@ pub fn text(view: &ExplainView, palette: Palette) -> String {
         out.push_str(&wrap(&line, "", 2));
     }
     out.push_str(&applies(view, palette));
-    out.push_str(&fits(view, palette));
+    out.push_str(&fits::text(view, palette));
     out.push_str(&refusals(view));
     out.push_str(&pools(view));
     out.push_str(&pool::text(view, palette));
@@ -286,38 +287,6 @@ fn applies(view: &ExplainView, palette: Palette) -> String {
             "\nselects too, and does not apply to:\n{}",
             table(&header, &rows, palette)
         );
-    }
-    out
-}
-
-/// The workers that would take it, best first, with their terms as columns; where that is too wide, a
-/// line each.
-fn fits(view: &ExplainView, palette: Palette) -> String {
-    let fit: Vec<_> = view.rows.iter().filter(|r| r.refused.is_empty()).collect();
-    let Some(first) = fit.first() else { return String::new() };
-    let mut header = vec!["worker"];
-    header.extend(first.terms.iter().map(|(name, _)| name.as_str()));
-    let rows: Vec<Vec<Cell>> = fit
-        .iter()
-        .map(|row| {
-            let is_winner = view.winner.as_deref() == Some(row.worker.as_str());
-            let name = if is_winner {
-                Cell::toned(row.worker.as_str(), Tone::Good)
-            } else {
-                row.worker.as_str().into()
-            };
-            std::iter::once(name).chain(row.terms.iter().map(|(_, v)| v.as_str().into())).collect()
-        })
-        .collect();
-    let plain = table(&header, &rows, Palette::plain());
-    if plain.lines().all(|line| line.chars().count() <= WIDTH) {
-        return format!("\n{}", table(&header, &rows, palette));
-    }
-    let mut out = "\nworkers that can take it, best first:\n".to_owned();
-    for row in fit {
-        let terms: Vec<_> =
-            row.terms.iter().map(|(term, value)| format!("{term} {value}")).collect();
-        out.push_str(&wrap(&format!("{}: {}", row.worker, terms.join(", ")), "  ", 4));
     }
     out
 }

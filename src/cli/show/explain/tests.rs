@@ -1,5 +1,6 @@
 //! What is explained, as people read it.
 
+use super::super::wrap::WIDTH;
 use super::*;
 
 fn row(worker: &str, refused: &[&str], terms: &[(&str, &str)]) -> ExplainRow {
@@ -189,6 +190,27 @@ fn what_many_workers_say_alike_is_said_once() {
              draining
     ne-1     needs 1 cluster, 0 free
     ");
+}
+
+#[test]
+fn of_many_workers_that_can_take_it_the_best_are_shown_and_its_own() {
+    let shown = |workers: usize, on: &str| {
+        let names = (0..workers).map(|nth| format!("w{nth:02}"));
+        let rows = names.map(|name| row(&name, &[], &[("distance", "0")])).collect();
+        let view = ExplainView { rows, on: Some(on.into()), ..ExplainView::default() };
+        let text = text(&view, Palette::plain());
+        text.lines().skip(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let last = |workers, on| shown(workers, on).pop().unwrap();
+    assert_eq!(shown(20, "w00").len(), 20);
+    assert_eq!(last(20, "w00"), "w19      0");
+    assert_eq!(last(21, "w00"), "and 1 more that can take it: `-o json` has all");
+    assert_eq!(last(21, "w20"), "w20      0", "its own is the one");
+    let many = shown(60, "w40");
+    assert_eq!(
+        many[19..],
+        ["w19      0", "w40      0", "and 39 more that can take it: `-o json` has all"]
+    );
 }
 
 #[test]
