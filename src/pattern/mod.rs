@@ -6,6 +6,7 @@
 //! word of any other document of that pattern stands. A document that has no such pattern is read as ever.
 
 mod form;
+mod part;
 mod places;
 mod shape;
 mod shared;
@@ -17,6 +18,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use self::form::Form;
+pub use self::part::DocumentPart;
 pub use self::shape::KnownDocument;
 use self::shape::KnownShape;
 pub use self::shared::SharedWords;

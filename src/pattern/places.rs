@@ -78,19 +78,6 @@ impl WordPlaces {
         }
         Some((name, form, value))
     }
-
-    /// Whether a place is in this part of a value, or is it; also where there is no way to it.
-    pub(super) fn is_within(&self, place: usize, form: &Form, value: &Value, part: &Value) -> bool {
-        let (mut form, mut value) = (form, value);
-        for step in &self.places[place].steps {
-            if std::ptr::eq(value, part) {
-                return true;
-            }
-            let Some((_, of, at)) = below(form, value, *step) else { return true };
-            (form, value) = (of, at);
-        }
-        std::ptr::eq(value, part)
-    }
 }
 
 /// One step on the way to a place: the key of an entry, and what stands there, with its form.

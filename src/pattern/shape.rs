@@ -1,6 +1,7 @@
 //! The shape of documents that differ in some words: what is true of all of them is found out once, and what is true of one
 //! is true of the next one, where no word differs that it hangs on.
 
+use std::array;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -8,12 +9,17 @@ use serde_json::Value;
 
 use super::ReadDocument;
 use super::form::Form;
+use super::part::{DocumentPart, WordSet, words_of};
 use super::places::WordPlaces;
 use super::shared::SharedWords;
 use super::split::OPEN;
 
 /// How many values of one shape are kept to be made into others: as many as documents of one shape stand in a folder.
 const MAX_VALUES: usize = 8;
+/// How many rules may look at documents of one shape.
+const MAX_RULES: usize = u64::BITS as usize;
+/// The fields that say of what kind an object is.
+const KIND: [&str; 2] = ["apiVersion", "kind"];
 
 /// What the documents of a pattern have in common.
 #[derive(Debug)]
@@ -28,6 +34,11 @@ struct DocumentShape {
     /// The fields, by their numbers, that somebody asked for, and those of them that are there.
     asked: Cell<u32>,
     there: Cell<u32>,
+    /// The words that say of what kind the document is: rules of different kinds have the same numbers.
+    of_kind: WordSet,
+    /// By the number of a rule, the words that it ever saw. With a word of one document it may look elsewhere than with that of
+    /// another one, and more words than those that it saw last do no harm.
+    seen: [Cell<WordSet>; MAX_RULES],
 }
 
 /// What a document has in common with others of its shape, and with the one that its value was made of.
@@ -44,14 +55,15 @@ pub struct KnownDocument {
 struct ProvenOfDocument {
     /// Whether no text of it is a secret.
     no_secret: Cell<bool>,
-    /// The tables of rules, by their numbers, that found nothing in it.
-    tables: Cell<u32>,
+    /// The rules, by their numbers, that it passed.
+    passed: Cell<u64>,
 }
 
 /// The document that the value of another one was made of.
 #[derive(Clone, Debug)]
 struct DocumentBefore {
-    /// The places of words that are other ones now.
+    /// The words that are other ones now, and their places.
+    words: WordSet,
     changed: Rc<[usize]>,
     proven: ProvenOfDocument,
 }
@@ -87,29 +99,31 @@ impl KnownDocument {
         none
     }
 
-    /// Whether a table of rules, of this number below 32, finds nothing in `part` of the document's `value`, which is all that they
-    /// look at. They are asked unless they found nothing in the document before, and say that nothing differs there.
+    /// Whether the document, which says `value`, passes a rule of its kind, of this number below 64. The rule is asked unless the document
+    /// before is of that kind and passed it, and no word differs that the rule looked at.
     #[must_use]
     pub fn passes(
         &self,
-        table: u32,
-        (value, part): (&Value, &Value),
-        finds_nothing: impl Fn() -> bool,
+        rule: usize,
+        value: &Value,
+        rule_passes: impl Fn(DocumentPart<'_>) -> bool,
     ) -> bool {
-        let stands = self.stands(table, value, part);
-        debug_assert!(!stands || finds_nothing(), "what differs is none of it: {part}");
-        let passes = stands || finds_nothing();
-        let tables = &self.proven.tables;
-        tables.set(tables.get() | u32::from(passes) << table);
+        let stands = self.stands(rule);
+        debug_assert!(
+            !stands || rule_passes(DocumentPart::of(value)),
+            "what differs is none of what rule {rule} looks at: {value}"
+        );
+        let watched = || DocumentPart::watched(value, &self.shape.form, &self.shape.seen[rule]);
+        let passes = stands || rule_passes(watched());
+        self.proven.passed.update(|rules| rules | u64::from(passes) << rule);
         passes
     }
 
-    /// Whether a table found nothing in the document before, and nothing differs in this part.
-    pub(super) fn stands(&self, table: u32, value: &Value, part: &Value) -> bool {
-        let shape = &*self.shape;
-        self.before.as_ref().is_some_and(|DocumentBefore { changed, proven }| {
-            let within = |place: &usize| shape.places.is_within(*place, &shape.form, value, part);
-            proven.tables.get() & (1 << table) != 0 && !changed.iter().any(within)
+    /// Whether the document before is of the same kind and passed a rule, and no word differs that the rule looked at.
+    fn stands(&self, rule: usize) -> bool {
+        self.before.as_ref().is_some_and(|DocumentBefore { words, proven, .. }| {
+            let (of_kind, seen) = (self.shape.of_kind, self.shape.seen[rule].get());
+            proven.passed.get() & (1 << rule) != 0 && !words.meets(of_kind) && !words.meets(seen)
         })
     }
 
@@ -175,6 +189,7 @@ impl KnownShape {
         let comments_differ = lines.any(|line| line.contains(OPEN) && line.contains('#'));
         let places = WordPlaces::of(&form, pattern.matches(OPEN).count());
         let no_secret = Cell::new(comments_differ.then_some(false));
+        let of_kind = words_of(&form, &KIND);
         let shape = DocumentShape {
             form,
             places,
@@ -182,6 +197,8 @@ impl KnownShape {
             no_empty: Cell::default(),
             asked: Cell::default(),
             there: Cell::default(),
+            of_kind,
+            seen: array::from_fn(|_| Cell::default()),
         };
         Self { shape: shape.into(), values: Vec::new() }
     }
@@ -229,7 +246,7 @@ impl KnownValue {
         let is_same =
             |last: &Rc<_>| self.differing.as_ref().is_some_and(|now| Rc::ptr_eq(last, now));
         let compared = last.filter(is_same).unwrap_or_else(|| (0..words.len()).collect());
-        let mut changed = Vec::new();
+        let (mut differing, mut changed) = (WordSet::default(), Vec::with_capacity(compared.len()));
         for nth in compared.iter().copied() {
             let (before, word) = (&mut self.words[nth], words[nth]);
             if before == word {
@@ -237,6 +254,7 @@ impl KnownValue {
             }
             before.clear();
             before.push_str(word);
+            differing.insert(nth);
             for place in shape.places.of_word(nth) {
                 if !changed.contains(place) {
                     changed.push(*place);
@@ -249,7 +267,8 @@ impl KnownValue {
         }
         // Somebody may still hold the word about the value before.
         let proven = std::mem::take(&mut self.proven);
-        Some(DocumentBefore { changed: changed.into(), proven: (*proven).clone() })
+        let proven = (*proven).clone();
+        Some(DocumentBefore { words: differing, changed: changed.into(), proven })
     }
 }
 
@@ -261,42 +280,78 @@ mod tests {
     const MACHINE: &str =
         "metadata:\n  name: NAME\nspec:\n  disks:\n  - lun: 0\n    size: SIZE\n  of: NAME\n";
 
-    /// Reads a machine of this name and size, and says whether the table `nth` stands of the part at this path; then the table finds
-    /// nothing, or something.
+    /// Reads a machine of this name and size, and says whether the rule `nth`, which looks at the part at this path, stands; then the
+    /// rule is asked, and passes or not.
     fn stands(
         patterns: &mut Patterns,
         (name, size): (&str, &str),
-        (nth, path, finds_nothing): (u32, &str, bool),
+        (nth, path, passes): (usize, &str, bool),
     ) -> bool {
         let text = MACHINE.replace("NAME", name).replace("SIZE", size);
         let read = patterns.parse(&text, |text| serde_saphyr::from_str(text)).unwrap();
         let Some(known) = read.known else { return false };
-        let part = read.value.pointer(path).unwrap_or(&Value::Null);
-        let stands = known.stands(nth, &read.value, part);
-        if !stands {
-            assert_eq!(known.passes(nth, (&read.value, part), || finds_nothing), finds_nothing);
-        }
+        let stands = known.stands(nth);
+        let rule = |whole: DocumentPart<'_>| {
+            whole.below(path).map(DocumentPart::value);
+            passes
+        };
+        assert_eq!(known.passes(nth, &read.value, rule), passes);
         stands
     }
 
     #[test]
-    fn what_found_nothing_stands_where_nothing_differs_in_what_it_sees() {
-        let table = (1, "/spec/disks", true);
+    fn a_rule_stands_where_nothing_differs_in_what_it_looked_at() {
+        let rule = (1, "/spec/disks", true);
         let mut patterns = Patterns::default();
-        let mut of = |name, size, table| stands(&mut patterns, (name, size), table);
+        let mut of = |name, size, rule| stands(&mut patterns, (name, size), rule);
         for name in ["a", "b", "c"] {
-            assert!(!of(name, "4", table), "nothing is known of such documents");
+            assert!(!of(name, "4", rule), "nothing is known of such documents");
         }
-        assert!(!of("d", "4", table), "it is the first whose value is known");
-        assert!(of("e", "4", table), "another name");
-        assert!(!of("f", "4", table), "nobody asked of the one before");
-        assert!(!of("g", "5", table), "another size");
-        assert!(!of("h", "5", (1, "/spec", true)), "the name is in what it sees");
-        assert!(!of("i", "5", (2, "/spec/disks", true)), "another table");
+        assert!(!of("d", "4", rule), "it is the first whose value is known");
+        assert!(of("e", "4", rule), "another name");
+        assert!(of("f", "4", rule), "and another one");
+        assert!(!of("g", "5", rule), "another size");
+        assert!(of("h", "5", rule), "the size of the one before");
+        assert!(!of("i", "5", (2, "/spec", true)), "another rule");
+        assert!(!of("j", "5", (2, "/spec", true)), "the name is in what it looks at");
+        assert!(!of("k", "5", rule), "nobody asked it of the one before");
+        assert!(of("l", "5", rule));
     }
 
     #[test]
-    fn what_found_something_is_asked_again() {
+    fn a_rule_that_looks_elsewhere_has_seen_both() {
+        let mut patterns = Patterns::default();
+        let mut of = |name, size, path| stands(&mut patterns, (name, size), (0, path, true));
+        for name in ["a", "b", "c", "d"] {
+            assert!(!of(name, "4", "/spec/disks"), "nothing is known, and then one document");
+        }
+        assert!(!of("e", "5", "/spec/of"), "the size, at which it looked before");
+        assert!(!of("f", "5", "/spec/of"), "the name, at which it looks now");
+        assert!(!of("f", "6", "/spec/of"), "the size still is what it may look at");
+    }
+
+    #[test]
+    fn a_rule_of_another_kind_is_another_one() {
+        let mut patterns = Patterns::default();
+        let mut stands = |kind: &str, version: &str| {
+            let text = format!("apiVersion: {version}\nkind: {kind}\nspec:\n  a: b\n");
+            let read = patterns.parse(&text, |text| serde_saphyr::from_str(text)).unwrap();
+            let Some(known) = read.known else { return false };
+            let stands = known.stands(0);
+            assert!(known.passes(0, &read.value, |whole| whole.below("/spec/a").is_some()));
+            stands
+        };
+        for _ in 0..4 {
+            assert!(!stands("A", "x/v1"), "nothing is known of such documents, and then one");
+        }
+        assert!(stands("A", "x/v1"));
+        assert!(!stands("B", "x/v1"), "another kind");
+        assert!(stands("B", "x/v1"));
+        assert!(!stands("B", "y/v1"), "of another group");
+    }
+
+    #[test]
+    fn a_rule_that_does_not_pass_is_asked_again() {
         let mut patterns = Patterns::default();
         for name in ["a", "b", "c", "d", "e"] {
             assert!(!stands(&mut patterns, (name, "4"), (0, "/spec/disks", false)), "{name}");

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::rules;
 use super::value::{has, list, text};
+use crate::pattern::DocumentPart;
 
 /// What begins the name of AKS' API server.
 static DNS_PREFIX: LazyLock<Regex> = LazyLock::new(|| {
@@ -17,8 +18,8 @@ static DNS_PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The cluster of AKS among the resources: the first of its kind.
-fn aks(object: &Value) -> Option<&Value> {
-    list(object, "/spec/resources").iter().find(|resource| {
+fn aks(object: DocumentPart<'_>) -> Option<&Value> {
+    list(object, "/spec/resources").iter().find(|&resource| {
         text(resource, "/kind") == "ManagedCluster"
             && text(resource, "/apiVersion").starts_with("containerservice.azure.com/")
     })

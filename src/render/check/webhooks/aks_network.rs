@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::rules;
 use super::value::{has, list, no_cidr, repeats, text};
 use crate::model::Cidr;
+use crate::pattern::DocumentPart;
 
 const VNET: &str = "VirtualNetwork";
 const SUBNET: &str = "VirtualNetworksSubnet";
@@ -70,15 +71,15 @@ rules! {
          spec: {owner: {name: v}, remoteVirtualNetwork: {reference: {armId: /a}}}}]}" =>
         |o| {
             let remote = |p: &Value| text(p, &format!("{REMOTE}/armId")).to_ascii_lowercase();
-            let all = of(o, PEERING).filter(|p| has(p, &format!("{REMOTE}/armId")));
+            let all = of(o, PEERING).filter(|&p| has(p, &format!("{REMOTE}/armId")));
             let all: Vec<_> = all.map(|p| format!("{}>{}", text(p, "/spec/owner/name"), remote(p))).collect();
             repeats(all.iter().map(String::as_str))
         };
 }
 
 /// The resources of a kind.
-fn of<'a>(object: &'a Value, kind: &'static str) -> impl Iterator<Item = &'a Value> {
-    list(object, "/spec/resources").iter().filter(move |resource| text(resource, "/kind") == kind)
+fn of<'a>(object: DocumentPart<'a>, kind: &'static str) -> impl Iterator<Item = &'a Value> {
+    list(object, "/spec/resources").iter().filter(move |&resource| text(resource, "/kind") == kind)
 }
 
 fn name(resource: &Value) -> &str {
@@ -86,13 +87,13 @@ fn name(resource: &Value) -> &str {
 }
 
 /// The virtual network of the list that a resource is in.
-fn owner<'a>(object: &'a Value, resource: &Value) -> Option<&'a Value> {
+fn owner<'a>(object: DocumentPart<'a>, resource: &Value) -> Option<&'a Value> {
     let owner = text(resource, "/spec/owner/name");
     of(object, VNET).find(|vnet| name(vnet) == owner)
 }
 
 /// Whether a resource is in a virtual network neither of the list nor there already.
-fn is_lost(object: &Value, resource: &Value) -> bool {
+fn is_lost(object: DocumentPart<'_>, resource: &Value) -> bool {
     !has(resource, "/spec/owner/armId") && owner(object, resource).is_none()
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::rules;
 use super::value::{has, list, number, on, text};
+use crate::pattern::DocumentPart;
 
 /// The name of an agent pool of Linux.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
@@ -20,14 +21,14 @@ const RESERVED: [&str; 2] = ["kubernetes.io", "k8s.io"];
 const ALLOWED: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 
 /// The agent pool among the resources: the first of its kind.
-fn pool(object: &Value) -> Option<&Value> {
-    list(object, "/spec/resources").iter().find(|resource| {
+fn pool(object: DocumentPart<'_>) -> Option<&Value> {
+    list(object, "/spec/resources").iter().find(|&resource| {
         text(resource, "/kind") == "ManagedClustersAgentPool"
             && text(resource, "/apiVersion").starts_with("containerservice.azure.com/")
     })
 }
 
-fn is(object: &Value, broken: impl Fn(&Value) -> bool) -> bool {
+fn is(object: DocumentPart<'_>, broken: impl Fn(&Value) -> bool) -> bool {
     pool(object).is_some_and(broken)
 }
 
@@ -86,7 +87,7 @@ rules! {
         "spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, \
          kind: ManagedClustersAgentPool, spec: {azureName: np0, nodeLabels: {node-role.kubernetes.io/x: y}}}]}" =>
         |o| is(o, |pool| {
-            let labels = super::super::super::path::at(pool, "/spec/nodeLabels").and_then(Value::as_object);
+            let labels = super::value::at(pool, "/spec/nodeLabels").and_then(Value::as_object);
             labels.is_some_and(|labels| labels.keys().any(|label| is_reserved(label)))
         });
 }

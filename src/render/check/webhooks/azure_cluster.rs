@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::super::super::path::at;
 use super::rules;
-use super::value::{below, has, list, number, on, text};
+use super::value::{at, below, has, list, number, on, text};
 use crate::model::Cidr;
+use crate::pattern::DocumentPart;
 
 const NETWORK: &str = "/spec/networkSpec";
 const API: &str = "/spec/networkSpec/apiServerLB";
@@ -41,7 +41,7 @@ rules! {
     "has a load balancer with more than 16 addresses",
         "spec: {networkSpec: {nodeOutboundLB: {frontendIPsCount: 17}}}" =>
         |o| ["nodeOutboundLB", "controlPlaneOutboundLB"].iter()
-            .filter_map(|lb| below(o, NETWORK).get(lb)?.get("frontendIPsCount")?.as_i64())
+            .filter_map(|lb| number(o, &format!("{NETWORK}/{lb}/frontendIPsCount")))
             .any(|count| count > MOST_ADDRESSES);
     "has a load balancer of the API server that is not of the SKU Standard",
         "spec: {networkSpec: {apiServerLB: {sku: Basic}}}" =>
@@ -62,7 +62,7 @@ rules! {
     "has not one public address of the API server",
         "spec: {networkSpec: {apiServerLB: {frontendIPs: [{name: a, publicIP: {name: b}}, {name: c, publicIP: {name: d}}]}}}" =>
         |o| !is_internal(o) && !frontends(o).is_empty()
-            && frontends(o).iter().filter(|ip| has(ip, "/publicIP")).count() != 1;
+            && frontends(o).iter().filter(|&ip| has(ip, "/publicIP")).count() != 1;
     "has an internal load balancer whose address is not in the subnet of the control plane",
         "spec: {networkSpec: {apiServerLB: {type: Internal, frontendIPs: [{name: a, privateIP: 10.9.0.4}]}}}" =>
         |o| makes_control_plane(o) && is_internal(o) && !is_in_its_subnet(o);
@@ -73,31 +73,31 @@ rules! {
 }
 
 /// Whether CAPZ makes the control plane's part, as it does unless told otherwise.
-pub(super) fn makes_control_plane(object: &Value) -> bool {
+pub(super) fn makes_control_plane(object: DocumentPart<'_>) -> bool {
     at(object, "/spec/controlPlaneEnabled") != Some(&Value::Bool(false))
 }
 
 /// Whether the API server is reached from inside only.
-pub(super) fn is_internal(object: &Value) -> bool {
+pub(super) fn is_internal(object: DocumentPart<'_>) -> bool {
     text(below(object, API), "/type") == "Internal"
 }
 
-fn balancers(object: &Value) -> impl Iterator<Item = &Value> {
-    BALANCERS.iter().filter_map(|lb| below(object, NETWORK).get(lb))
+fn balancers(object: DocumentPart<'_>) -> impl Iterator<Item = &Value> {
+    BALANCERS.iter().filter_map(move |lb| at(object, &format!("{NETWORK}/{lb}")))
 }
 
-fn frontends(object: &Value) -> &[Value] {
+fn frontends(object: DocumentPart<'_>) -> &[Value] {
     list(below(object, API), "/frontendIPs")
 }
 
 /// Whether the address of an internal load balancer, said or by default, is one of the control plane's subnet, said or
 /// by default.
-fn is_in_its_subnet(object: &Value) -> bool {
+fn is_in_its_subnet(object: DocumentPart<'_>) -> bool {
     let said = frontends(object).iter().map(|ip| text(ip, "/privateIP")).find(|ip| !ip.is_empty());
     let Ok(address) = said.unwrap_or(DEFAULT_ADDRESS).parse() else { return false };
     let subnets = list(below(object, NETWORK), "/subnets").iter();
     let mut of_planes =
-        subnets.filter(|s| ["control-plane", "cluster"].contains(&text(s, "/role")));
+        subnets.filter(|&s| ["control-plane", "cluster"].contains(&text(s, "/role")));
     let ranges = of_planes.next().map(|subnet| list(subnet, "/cidrBlocks")).unwrap_or_default();
     let ranges = ranges.iter().filter_map(Value::as_str);
     let mut ranges: Vec<_> = ranges.filter_map(Cidr::parse).collect();

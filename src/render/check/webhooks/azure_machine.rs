@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-use super::super::super::path::at;
 use super::rules;
-use super::value::{has, list, no_resource_id, number, on, repeats, text};
+use super::value::{at, has, list, no_resource_id, number, on, repeats, text};
+use crate::pattern::DocumentPart;
 
 const ULTRA: &str = "UltraSSD_LRS";
 /// The kinds of disks (Azure's `armcompute.DiskStorageAccountTypes`).
@@ -114,11 +114,11 @@ rules! {
             && !list(o, "/vmExtensions").is_empty();
 }
 
-fn data(spec: &Value) -> &[Value] {
+fn data(spec: DocumentPart<'_>) -> &[Value] {
     list(spec, "/dataDisks")
 }
 
-fn disks(spec: &Value) -> impl Iterator<Item = &Value> {
+fn disks(spec: DocumentPart<'_>) -> impl Iterator<Item = &Value> {
     at(spec, "/osDisk").into_iter().chain(data(spec))
 }
 
@@ -127,15 +127,15 @@ fn unknown_storage(disk: &Value) -> bool {
     !STORAGE.contains(&text(disk, "/storageAccountType"))
 }
 
-fn identity(spec: &Value) -> &str {
+fn identity(spec: DocumentPart<'_>) -> &str {
     text(spec, "/identity")
 }
 
-fn identities(spec: &Value) -> &[Value] {
+fn identities(spec: DocumentPart<'_>) -> &[Value] {
     list(spec, "/userAssignedIdentities")
 }
 
-fn interfaces(spec: &Value) -> &[Value] {
+fn interfaces(spec: DocumentPart<'_>) -> &[Value] {
     list(spec, "/networkInterfaces")
 }
 

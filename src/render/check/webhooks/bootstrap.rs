@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::rules;
 use super::value::{bad_metadata, has, list, number, repeats, text};
+use crate::pattern::DocumentPart;
 
 /// Where kubeadm's components and the kubelets get arguments.
 const ARGUMENTS: [&str; 6] = [
@@ -65,7 +66,7 @@ rules! { TEMPLATE:
         |o| bad_metadata(o, "/metadata");
 }
 
-fn any(spec: &Value, path: &str, broken: impl Fn(&Value) -> bool) -> bool {
+fn any(spec: DocumentPart<'_>, path: &str, broken: impl Fn(&Value) -> bool) -> bool {
     list(spec, path).iter().any(broken)
 }
 

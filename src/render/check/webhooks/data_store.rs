@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::super::super::path::at;
 use super::rules;
-use super::value::{has, list, text};
+use super::value::{at, has, list, text};
+use crate::pattern::DocumentPart;
 
 /// Where it reads what is secret, all of them optional here.
 const CONTENTS: [&str; 6] = [
@@ -36,8 +36,8 @@ rules! {
             && !(has(o, CONTENTS[1]) && has(o, "/spec/tlsConfig/clientCertificate"));
 }
 
-fn contents(object: &Value) -> impl Iterator<Item = &Value> {
-    CONTENTS.iter().filter_map(|path| at(object, path)).filter(|one| !one.is_null())
+fn contents(object: DocumentPart<'_>) -> impl Iterator<Item = &Value> {
+    CONTENTS.iter().filter_map(move |path| at(object, path)).filter(|one| !one.is_null())
 }
 
 /// Whether a reference to a Secret that counts does not say something.

@@ -1,10 +1,8 @@
 //! `ExternalSecret` (external-secrets v2.9.0, `apis/externalsecrets/v1/externalsecret_validator.go`).
 
-use serde_json::Value;
-
-use super::super::super::path::at;
 use super::rules;
-use super::value::{has, list, repeats, text};
+use super::value::{at, has, list, repeats, text};
+use crate::pattern::DocumentPart;
 
 const TYPE: &str = "/spec/target/template/type";
 const TOKEN: &str = "kubernetes.io/service-account-token";
@@ -56,7 +54,7 @@ rules! {
 }
 
 /// Where templates write.
-fn targets(object: &Value) -> impl Iterator<Item = &str> {
+fn targets(object: DocumentPart<'_>) -> impl Iterator<Item = &str> {
     list(object, "/spec/target/template/templateFrom").iter().map(|one| text(one, "/target"))
 }
 

@@ -3,20 +3,20 @@
 
 use serde_json::Value;
 
-use super::super::super::path::at;
-use super::value::{has, list, text};
+use super::value::{at, has, list, text};
 use crate::model::is_dns_label;
+use crate::pattern::DocumentPart;
 
 /// Whether a time is nothing: a controller comes back to an object after its interval, and after none never
 /// (controller-runtime, `reconcile.Result`); what is given no time is over before it begins.
-pub(super) fn no_time(object: &Value, path: &str) -> bool {
+pub(super) fn no_time(object: DocumentPart<'_>, path: &str) -> bool {
     let time = text(object, path);
     let mut digits = time.bytes().filter(u8::is_ascii_digit).peekable();
     digits.peek().is_some() && digits.all(|digit| digit == b'0')
 }
 
 /// Whether an object waits for itself: it is ready no sooner than what it waits for.
-pub(super) fn waits_for_itself(object: &Value) -> bool {
+pub(super) fn waits_for_itself(object: DocumentPart<'_>) -> bool {
     let (name, own) = (text(object, "/metadata/name"), text(object, "/metadata/namespace"));
     list(object, "/spec/dependsOn").iter().any(|other| {
         let namespace = text(other, "/namespace");
@@ -26,18 +26,18 @@ pub(super) fn waits_for_itself(object: &Value) -> bool {
 
 /// Whether a reference to another cluster says two of them, or none (helm-controller v1.6.3,
 /// `internal/controller/helmrelease_controller.go`, `buildRESTClientGetter`; fluxcd/pkg, `apis/meta/reference_types.go`).
-pub(super) fn no_one_cluster(object: &Value) -> bool {
+pub(super) fn no_one_cluster(object: DocumentPart<'_>) -> bool {
     let says = |field: &str| has(object, &format!("/spec/kubeConfig/{field}"));
     has(object, "/spec/kubeConfig") && says("secretRef") == says("configMapRef")
 }
 
 /// Whether something stands at a path that no namespace is called.
-pub(super) fn no_namespace(object: &Value, path: &str) -> bool {
+pub(super) fn no_namespace(object: DocumentPart<'_>, path: &str) -> bool {
     has(object, path) && !is_dns_label(text(object, path))
 }
 
 /// Whether a check of health does not say when something is healthy (fluxcd/pkg, `runtime/cel/status_evaluator.go`).
-pub(super) fn no_health(object: &Value) -> bool {
+pub(super) fn no_health(object: DocumentPart<'_>) -> bool {
     list(object, "/spec/healthCheckExprs").iter().any(|check| text(check, "/current").is_empty())
 }
 
@@ -54,14 +54,14 @@ pub(super) fn aimless_patch(patches: &[Value]) -> bool {
 
 /// Whether signatures of Notation are asked for without a Secret that says whose (source-controller v1.9.1,
 /// `internal/controller/ocirepository_controller.go`, `verifySignature`).
-pub(super) fn nobodys_signature(object: &Value, path: &str) -> bool {
+pub(super) fn nobodys_signature(object: DocumentPart<'_>, path: &str) -> bool {
     at(object, path)
         .is_some_and(|verify| text(verify, "/provider") == "notation" && !has(verify, "/secretRef"))
 }
 
 /// Whether a source is logged in to as a `ServiceAccount` of its own, which wants a feature gate that is off by default
 /// (fluxcd/pkg, `auth/feature_gates.go`). With the provider `generic` the account only has Secrets.
-pub(super) fn gated_account(object: &Value) -> bool {
+pub(super) fn gated_account(object: DocumentPart<'_>) -> bool {
     let provider = text(object, "/spec/provider");
     has(object, "/spec/serviceAccountName") && !provider.is_empty() && provider != "generic"
 }
@@ -75,17 +75,20 @@ mod tests {
     #[test]
     fn a_time_of_nothing_is_none() {
         let value = json!({"a": "0s", "b": "0h0m", "c": "10m", "d": "0.5s", "e": "", "f": 3});
-        let found: Vec<_> = "abcdefg".chars().map(|c| no_time(&value, &format!("/{c}"))).collect();
+        let found: Vec<_> = "abcdefg"
+            .chars()
+            .map(|c| no_time(DocumentPart::of(&value), &format!("/{c}")))
+            .collect();
         assert_eq!(found, [true, true, false, false, false, false, false]);
     }
 
     #[test]
     fn what_waits_for_its_name_in_another_namespace_waits_for_another() {
         let waits = |namespace: &str| {
-            waits_for_itself(&json!({
+            waits_for_itself(DocumentPart::of(&json!({
                 "metadata": {"name": "a", "namespace": "n"},
                 "spec": {"dependsOn": [{"name": "b"}, {"name": "a", "namespace": namespace}]},
-            }))
+            })))
         };
         assert_eq!(["", "n", "m"].map(waits), [true, true, false]);
     }

@@ -1,12 +1,11 @@
 //! `Kustomization` of Flux (kustomize-controller v1.9.4, `internal/controller/kustomization_controller.go`; fluxcd/pkg,
 //! `kustomize` and `ssa`): the controller stops at one, and applies nothing of its path.
 
-use super::super::super::path::at;
 use super::flux::{
     aimless_patch, empty_patch, no_health, no_namespace, no_one_cluster, no_time, waits_for_itself,
 };
 use super::rules;
-use super::value::{bad_metadata, has, list, text};
+use super::value::{at, bad_metadata, has, list, text};
 use crate::model::is_label_value;
 
 rules! {

@@ -10,6 +10,7 @@ use super::flux::{
 use super::rules;
 use super::value::{bad_metadata, has, list, text};
 use crate::model::{is_dns_label, is_label_value};
+use crate::pattern::DocumentPart;
 
 /// The longest name of a release (helm, `pkg/chart/common/util/validate_name.go`).
 const LONGEST: usize = 53;
@@ -62,7 +63,7 @@ rules! {
 }
 
 /// The patches of each of the post-renderers.
-fn renderers(object: &Value) -> impl Iterator<Item = &[Value]> {
+fn renderers(object: DocumentPart<'_>) -> impl Iterator<Item = &[Value]> {
     list(object, "/spec/postRenderers").iter().map(|one| list(one, "/kustomize/patches"))
 }
 

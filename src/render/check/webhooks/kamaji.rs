@@ -6,9 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde_json::Value;
 
-use super::super::super::path::at;
 use super::rules;
-use super::value::{list, no_version, repeats, text};
+use super::value::{at, list, no_version, repeats, text};
 
 rules! {
     // tcp_name.go

@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
-use super::super::super::path::at;
 use super::rules;
 use super::value::{
-    bad_metadata, bad_naming, bad_tag, bad_taint, below, has, no_version, number, reserved_taint,
-    text,
+    at, bad_metadata, bad_naming, bad_tag, bad_taint, below, has, no_version, number,
+    reserved_taint, text,
 };
+use crate::pattern::DocumentPart;
 
 const CLUSTER: &str = "/spec/kubeadmConfigSpec/clusterConfiguration";
 const MACHINE: &str = "/spec/machineTemplate/spec/infrastructureRef";
@@ -78,7 +78,7 @@ rules! {
 }
 
 /// By how many machines it grows in a rollout; a percentage is not a number here either.
-fn surge(object: &Value) -> Option<i64> {
+fn surge(object: DocumentPart<'_>) -> Option<i64> {
     match at(object, SURGE)? {
         Value::String(text) => Some(text.parse().unwrap_or(0)),
         value => value.as_i64(),
@@ -86,7 +86,7 @@ fn surge(object: &Value) -> Option<i64> {
 }
 
 /// A time in days that is said; 0 says nothing.
-fn validity(object: &Value, field: &str) -> Option<i64> {
+fn validity(object: DocumentPart<'_>, field: &str) -> Option<i64> {
     number(object, &format!("{CLUSTER}/{field}")).filter(|days| *days != 0)
 }
 

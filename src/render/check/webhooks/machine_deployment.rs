@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::super::super::path::at;
 use super::rules;
 use super::value::{
-    bad_metadata, bad_naming, bad_selector, bad_taint, below, has, list, no_share, no_version,
+    at, bad_metadata, bad_naming, bad_selector, bad_taint, below, has, list, no_share, no_version,
     reserved_taint, text,
 };
 use crate::model::is_label_value;
+use crate::pattern::DocumentPart;
 
 const TAINTS: &str = "/spec/template/spec/taints";
 const ROLLING: &str = "/spec/rollout/strategy/rollingUpdate";
@@ -39,7 +39,7 @@ rules! {
     "may neither surge nor be short of a machine",
         "spec: {rollout: {strategy: {rollingUpdate: {maxSurge: 0}}}}" =>
         |o| ["maxSurge", "maxUnavailable"]
-            .iter().all(|f| below(o, ROLLING).get(f) == Some(&Value::from(0)));
+            .iter().all(|f| at(o, &format!("{ROLLING}/{f}")) == Some(&Value::from(0)));
     "has a maxInFlight that is neither a number nor a percentage",
         "spec: {remediation: {maxInFlight: half}}" =>
         |o| no_share(o, "/spec/remediation/maxInFlight");
@@ -67,7 +67,7 @@ rules! {
 }
 
 /// Whether the labels of the template do not meet the selector.
-fn selects_others(object: &Value) -> bool {
+fn selects_others(object: DocumentPart<'_>) -> bool {
     let labels = at(object, "/spec/template/metadata/labels");
     let wanted = at(object, "/spec/selector/matchLabels").and_then(Value::as_object);
     // The webhook itself adds the name of the cluster to both.

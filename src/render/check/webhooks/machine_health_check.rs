@@ -1,9 +1,8 @@
 //! `MachineHealthCheck` (cluster-api v1.13.5, `internal/webhooks/machinehealthcheck.go`; the range is read by
 //! `internal/controllers/machinehealthcheck`, `getUnhealthyRange`).
 
-use super::super::super::path::at;
 use super::rules;
-use super::value::{bad_selector, no_share, number, text};
+use super::value::{at, bad_selector, no_share, number, text};
 
 /// The shortest time that a node has to come up, in seconds; 0 turns the check off.
 const SHORTEST_STARTUP: i64 = 30;

@@ -33,12 +33,11 @@ mod resource_set;
 mod security;
 mod value;
 
-use serde_json::Value;
-
 use self::value::below;
 use super::super::job::Job;
 use super::super::object::Object;
 use crate::diag::{Code, Diagnostics};
+use crate::pattern::DocumentPart;
 
 /// The rules of a file, with the place in an object of which they are: they see nothing else of it.
 type RulesAt = (&'static str, &'static [WebhookRule]);
@@ -48,7 +47,7 @@ pub(super) struct WebhookRule {
     /// What is wrong, after the object's name.
     says: &'static str,
     /// Whether it is so, by what stands at the table's place.
-    broken: fn(&Value) -> bool,
+    broken: fn(DocumentPart<'_>) -> bool,
     /// What it refuses: a change to the file's `GOOD`, as a JSON merge patch.
     #[cfg(test)]
     refused: &'static str,
@@ -73,56 +72,56 @@ use rules;
 /// Where templates of machines, and of what they boot with, say it.
 const MACHINE: &str = "/spec/template/spec";
 
-/// The kinds with rules, each with the group that it must be of.
+/// The kinds with rules, sorted, each with the group that it must be of.
 const KINDS: &[(&str, &str, &[RulesAt])] = &[
-    ("cluster.x-k8s.io", "Cluster", &[("", cluster::RULES)]),
-    ("cluster.x-k8s.io", "MachineDeployment", &[("", machine_deployment::RULES)]),
-    ("cluster.x-k8s.io", "MachineHealthCheck", &[("", machine_health_check::RULES)]),
-    ("cluster.x-k8s.io", "MachinePool", &[("", machine_pool::RULES)]),
-    ("addons.cluster.x-k8s.io", "ClusterResourceSet", &[("", resource_set::RULES)]),
+    ("AddonProvider", "operator.cluster.x-k8s.io", &[("", provider::RULES)]),
+    ("AzureASOManagedCluster", "infrastructure.cluster.x-k8s.io", &[("", aks_network::RULES)]),
     (
-        "bootstrap.cluster.x-k8s.io",
+        "AzureASOManagedControlPlane",
+        "infrastructure.cluster.x-k8s.io",
+        &[("", aks_control_plane::RULES)],
+    ),
+    ("AzureASOManagedMachinePool", "infrastructure.cluster.x-k8s.io", &[("", aks_pool::RULES)]),
+    (
+        "AzureCluster",
+        "infrastructure.cluster.x-k8s.io",
+        &[("", azure_cluster::RULES), ("", network::RULES)],
+    ),
+    ("AzureClusterIdentity", "infrastructure.cluster.x-k8s.io", &[("", azure_identity::RULES)]),
+    (
+        "AzureMachineTemplate",
+        "infrastructure.cluster.x-k8s.io",
+        &[(MACHINE, azure_machine::RULES), (MACHINE, security::RULES)],
+    ),
+    ("BootstrapProvider", "operator.cluster.x-k8s.io", &[("", provider::RULES)]),
+    ("Cluster", "cluster.x-k8s.io", &[("", cluster::RULES)]),
+    ("ClusterResourceSet", "addons.cluster.x-k8s.io", &[("", resource_set::RULES)]),
+    ("ControlPlaneProvider", "operator.cluster.x-k8s.io", &[("", provider::RULES)]),
+    ("CoreProvider", "operator.cluster.x-k8s.io", &[("", provider::RULES)]),
+    ("DataStore", "kamaji.clastix.io", &[("", data_store::RULES)]),
+    ("ExternalSecret", "external-secrets.io", &[("", external_secret::RULES)]),
+    ("GitRepository", "source.toolkit.fluxcd.io", &[("", flux_git::RULES)]),
+    ("HelmRelease", "helm.toolkit.fluxcd.io", &[("", flux_release::RULES)]),
+    ("HelmRepository", "source.toolkit.fluxcd.io", &[("", flux_helm::RULES)]),
+    ("IPAMProvider", "operator.cluster.x-k8s.io", &[("", provider::RULES)]),
+    ("InfrastructureProvider", "operator.cluster.x-k8s.io", &[("", provider::RULES)]),
+    ("KamajiControlPlane", "controlplane.cluster.x-k8s.io", &[("", kamaji::RULES)]),
+    (
         "KubeadmConfigTemplate",
+        "bootstrap.cluster.x-k8s.io",
         &[(MACHINE, bootstrap::RULES), ("/spec/template", bootstrap::TEMPLATE)],
     ),
     (
-        "controlplane.cluster.x-k8s.io",
         "KubeadmControlPlane",
+        "controlplane.cluster.x-k8s.io",
         &[("", kubeadm_control_plane::RULES), ("/spec/kubeadmConfigSpec", bootstrap::RULES)],
     ),
-    ("controlplane.cluster.x-k8s.io", "KamajiControlPlane", &[("", kamaji::RULES)]),
-    (
-        "infrastructure.cluster.x-k8s.io",
-        "AzureCluster",
-        &[("", azure_cluster::RULES), ("", network::RULES)],
-    ),
-    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedCluster", &[("", aks_network::RULES)]),
-    (
-        "infrastructure.cluster.x-k8s.io",
-        "AzureASOManagedControlPlane",
-        &[("", aks_control_plane::RULES)],
-    ),
-    ("infrastructure.cluster.x-k8s.io", "AzureASOManagedMachinePool", &[("", aks_pool::RULES)]),
-    ("infrastructure.cluster.x-k8s.io", "AzureClusterIdentity", &[("", azure_identity::RULES)]),
-    (
-        "infrastructure.cluster.x-k8s.io",
-        "AzureMachineTemplate",
-        &[(MACHINE, azure_machine::RULES), (MACHINE, security::RULES)],
-    ),
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", &[("", flux_kustomization::RULES)]),
-    ("helm.toolkit.fluxcd.io", "HelmRelease", &[("", flux_release::RULES)]),
-    ("source.toolkit.fluxcd.io", "GitRepository", &[("", flux_git::RULES)]),
-    ("source.toolkit.fluxcd.io", "HelmRepository", &[("", flux_helm::RULES)]),
-    ("source.toolkit.fluxcd.io", "OCIRepository", &[("", flux_oci::RULES)]),
-    ("operator.cluster.x-k8s.io", "CoreProvider", &[("", provider::RULES)]),
-    ("operator.cluster.x-k8s.io", "BootstrapProvider", &[("", provider::RULES)]),
-    ("operator.cluster.x-k8s.io", "ControlPlaneProvider", &[("", provider::RULES)]),
-    ("operator.cluster.x-k8s.io", "InfrastructureProvider", &[("", provider::RULES)]),
-    ("operator.cluster.x-k8s.io", "AddonProvider", &[("", provider::RULES)]),
-    ("operator.cluster.x-k8s.io", "IPAMProvider", &[("", provider::RULES)]),
-    ("operator.cluster.x-k8s.io", "RuntimeExtensionProvider", &[("", provider::RULES)]),
-    ("kamaji.clastix.io", "DataStore", &[("", data_store::RULES)]),
-    ("external-secrets.io", "ExternalSecret", &[("", external_secret::RULES)]),
+    ("Kustomization", "kustomize.toolkit.fluxcd.io", &[("", flux_kustomization::RULES)]),
+    ("MachineDeployment", "cluster.x-k8s.io", &[("", machine_deployment::RULES)]),
+    ("MachineHealthCheck", "cluster.x-k8s.io", &[("", machine_health_check::RULES)]),
+    ("MachinePool", "cluster.x-k8s.io", &[("", machine_pool::RULES)]),
+    ("OCIRepository", "source.toolkit.fluxcd.io", &[("", flux_oci::RULES)]),
+    ("RuntimeExtensionProvider", "operator.cluster.x-k8s.io", &[("", provider::RULES)]),
 ];
 
 /// The groups of kinds that no webhook refuses, or none with rules: what stops at an object is its controller.
@@ -135,41 +134,46 @@ const WITHOUT_WEBHOOK: &[&str] = &[
 ];
 
 pub(super) fn check(objects: &[Object], job: &Job) -> Diagnostics {
-    let mut findings = Diagnostics::default();
-    for object in objects {
+    let refused =
+        objects.iter().flat_map(|object| refusals(object).map(move |says| (object, says)));
+    let found = refused.map(|(object, says)| {
         let help = if WITHOUT_WEBHOOK.contains(&object.group()) {
             "mend the template: the object's controller stops at it"
         } else {
             "mend the template: the provider's webhook refuses the object"
         };
-        for says in refusals(object) {
-            let message = format!("{object} {says}");
-            findings.push(job.finding(Code::RenderedInvalid, &object.file, &message, help));
-        }
-    }
-    findings
+        job.finding(Code::RenderedInvalid, &object.file, &format!("{object} {says}"), help)
+    });
+    found.collect()
 }
 
 /// What webhooks say of an object.
 fn refusals(object: &Object) -> impl Iterator<Item = &'static str> {
-    let (own, kind) = (object.group(), object.kind());
-    let of = |(group, named, _): &&(&str, &str, _)| *named == kind && *group == own;
-    let tables = KINDS.iter().find(of).map_or(&[][..], |(_, _, tables)| tables);
-    (0..).zip(tables).flat_map(move |(nth, (place, rules))| {
-        let part = below(&object.value, place);
-        let broken = move || rules.iter().filter(move |rule| (rule.broken)(part));
-        let known = object.known.as_ref();
-        let passes = known.is_some_and(|known| {
-            known.passes(nth, (&object.value, part), || broken().next().is_none())
-        });
-        let asked = (!passes).then(broken);
-        asked.into_iter().flatten().map(|rule| rule.says)
-    })
+    let rules =
+        tables(object).iter().flat_map(|(place, rules)| rules.iter().map(move |r| (place, r)));
+    let refused = rules.enumerate().filter(|(nth, (place, rule))| {
+        let passes = |whole: DocumentPart<'_>| !(rule.broken)(below(whole, place));
+        let passes = match &object.known {
+            Some(known) => known.passes(*nth, &object.value, passes),
+            None => passes(DocumentPart::of(&object.value)),
+        };
+        !passes
+    });
+    refused.map(|(_, (_, rule))| rule.says)
+}
+
+/// The tables of an object's kind.
+fn tables(object: &Object) -> &'static [RulesAt] {
+    let wanted = (object.kind(), object.group());
+    let found = KINDS.binary_search_by(|(kind, group, _)| (*kind, *group).cmp(&wanted));
+    found.map_or(&[], |at| KINDS[at].2)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use serde_json::Value;
 
     use super::super::tests::{job, read};
     use super::*;
@@ -258,11 +262,22 @@ mod tests {
     }
 
     #[test]
+    fn kinds_are_found() {
+        assert!(KINDS.is_sorted_by_key(|(kind, group, _)| (kind, group)));
+        for (kind, group, wanted) in KINDS {
+            let object = format!("apiVersion: {group}/v1\nkind: {kind}\nmetadata: {{name: a}}\n");
+            let first = |tables: &[RulesAt]| tables[0].1[0].says;
+            assert_eq!(first(tables(&read(&object)[0])), first(wanted), "{kind}");
+        }
+    }
+
+    #[test]
     fn a_rule_says_one_thing_and_stands_once() {
-        for (_, kind, tables) in KINDS {
+        for (kind, _, tables) in KINDS {
             let rules = tables.iter().flat_map(|(_, rules)| *rules);
             let all: Vec<_> = rules.map(|r| r.says).collect();
             assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{kind}");
+            assert!(all.len() <= 64, "{kind}: they have numbers below 64");
         }
     }
 }

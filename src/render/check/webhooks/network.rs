@@ -8,6 +8,7 @@ use super::azure_cluster::{is_internal, is_of_a_name, makes_control_plane};
 use super::rules;
 use super::value::{below, has, list, no_cidr, number, repeats, text};
 use crate::model::Cidr;
+use crate::pattern::DocumentPart;
 
 const NETWORK: &str = "/spec/networkSpec";
 const VNET: &str = "/spec/networkSpec/vnet";
@@ -74,26 +75,26 @@ rules! {
             && !has(below(o, NETWORK), "/privateDNSZoneName");
 }
 
-fn subnets(object: &Value) -> &[Value] {
+fn subnets(object: DocumentPart<'_>) -> &[Value] {
     list(below(object, NETWORK), "/subnets")
 }
 
-fn any(object: &Value, broken: impl Fn(&Value) -> bool) -> bool {
+fn any(object: DocumentPart<'_>, broken: impl Fn(&Value) -> bool) -> bool {
     subnets(object).iter().any(broken)
 }
 
-fn endpoints(object: &Value) -> impl Iterator<Item = &Value> {
+fn endpoints(object: DocumentPart<'_>) -> impl Iterator<Item = &Value> {
     subnets(object).iter().flat_map(|subnet| list(subnet, "/serviceEndpoints"))
 }
 
 /// Whether no subnet has a role, where subnets are said at all: CAPZ makes up those of an empty list.
-fn lacks(object: &Value, role: &str) -> bool {
+fn lacks(object: DocumentPart<'_>, role: &str) -> bool {
     !subnets(object).is_empty() && !any(object, |s| [role, "cluster"].contains(&text(s, "/role")))
 }
 
 /// The ranges that subnets get which say none (cluster-api-provider-azure v1.26.0,
 /// `internal/api/v1beta1/azurecluster_default.go`).
-fn by_default(object: &Value) -> Vec<String> {
+fn by_default(object: DocumentPart<'_>) -> Vec<String> {
     let mut nodes = 0;
     let of = |subnet: &Value| {
         let is_of_nodes = text(subnet, "/role") == "node";
@@ -105,7 +106,7 @@ fn by_default(object: &Value) -> Vec<String> {
 }
 
 /// Whether a range begins outside the virtual network.
-fn is_outside(object: &Value, range: &Value) -> bool {
+fn is_outside(object: DocumentPart<'_>, range: &Value) -> bool {
     let Some(range) = range.as_str().and_then(Cidr::parse) else { return false };
     let said = list(below(object, VNET), "/cidrBlocks");
     let known = said.iter().filter_map(Value::as_str).filter_map(Cidr::parse);

@@ -3,11 +3,9 @@
 //! `client/repository`). Its webhooks fill in and refuse nothing: its controller stops before it installs anything, or in
 //! the middle of an upgrade.
 
-use serde_json::Value;
-
-use super::super::super::path::at;
 use super::rules;
-use super::value::{has, list, no_version, text};
+use super::value::{at, has, list, no_version, text};
+use crate::pattern::DocumentPart;
 
 /// What the operator makes arguments of the manager from before it adds `additionalArgs`.
 const TAKEN: &[(&str, &str)] = &[
@@ -54,7 +52,7 @@ rules! {
 /// What the core of Cluster API is called.
 const CORE: &str = "cluster-api";
 
-fn is_core(object: &Value) -> bool {
+fn is_core(object: DocumentPart<'_>) -> bool {
     text(object, "/kind") == "CoreProvider"
 }
 

@@ -2,10 +2,9 @@
 //! v1.26.0, `internal/webhooks/azuremachine_validation.go`, `ValidateConfidentialCompute`, `ValidateSSHKey` and
 //! `ValidateDiagnostics`).
 
-use serde_json::Value;
-
 use super::rules;
 use super::value::{below, has, on, text};
+use crate::pattern::DocumentPart;
 
 const DISK: &str = "/osDisk/managedDisk/securityProfile";
 const PROFILE: &str = "/securityProfile";
@@ -44,11 +43,11 @@ rules! {
 }
 
 /// Whether the disk is encrypted, where the machine has a profile to hold that against.
-fn is_encrypted(object: &Value) -> bool {
+fn is_encrypted(object: DocumentPart<'_>) -> bool {
     has(object, PROFILE) && has(below(object, DISK), "/securityEncryptionType")
 }
 
-fn is_whole(object: &Value) -> bool {
+fn is_whole(object: DocumentPart<'_>) -> bool {
     has(object, PROFILE) && text(below(object, DISK), "/securityEncryptionType") == WHOLE
 }
 
