@@ -66,7 +66,7 @@ fn leaks(object: &Object) -> Vec<Leak> {
         let mut look = ValueWalk::of(object);
         look.whole(object).is_continue() && look.leaks.is_empty() && look.passed.is_empty()
     };
-    let mut line = String::new();
+    let mut line = String::with_capacity(128);
     let is_one = |name: Option<&str>, text: &str| {
         line.clear();
         if let Some(name) = name {

@@ -10,7 +10,17 @@ use crate::render::object::Object;
 pub(super) fn secret_within(object: &Object) -> Option<String> {
     // An escape may hide the word.
     let may_be = object.text.contains("Secret") || object.text.contains('\\');
-    may_be.then(|| below(&object.value, String::new())).flatten()
+    (may_be && is_within(&object.value)).then(|| below(&object.value, String::new())).flatten()
+}
+
+/// Whether there is one somewhere below a value. Most that say the word only refer to a Secret, and have no use for a path.
+fn is_within(value: &Value) -> bool {
+    let is_or_has = |value: &Value| is_secret(value) || is_within(value);
+    match value {
+        Value::Object(fields) => fields.values().any(is_or_has),
+        Value::Array(items) => items.iter().any(is_or_has),
+        _ => false,
+    }
 }
 
 fn below(value: &Value, at: String) -> Option<String> {
@@ -33,8 +43,8 @@ fn below(value: &Value, at: String) -> Option<String> {
 /// Whether a value is a Secret with content, as [`super::is_secret`] says of an object.
 fn is_secret(value: &Value) -> bool {
     let says = |field: &str, text: &str| value.get(field).is_some_and(|said| said == text);
-    let content = ["data", "stringData"].iter().any(|field| value.get(field).is_some());
-    says("kind", "Secret") && says("apiVersion", "v1") && content
+    let has_content = || ["data", "stringData"].iter().any(|field| value.get(field).is_some());
+    says("kind", "Secret") && says("apiVersion", "v1") && has_content()
 }
 
 #[cfg(test)]
