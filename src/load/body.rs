@@ -106,14 +106,15 @@ impl Body {
         };
         let kept = empty_parameters(&spec).into_iter().chain(tenant_selectors(&spec));
         let kept: Vec<_> = kept.collect();
-        let mut canonical = without_defaults(json!({
+        let mut canonical = json!({
             "kind": self.spec.kind().name(),
             "name": self.name,
             "namespace": self.namespace,
             "labels": self.labels,
             "annotations": self.annotations,
-            "spec": spec,
-        }));
+        });
+        canonical["spec"] = spec;
+        let mut canonical = without_defaults(canonical);
         for (path, value) in kept {
             let place = path.iter().fold(&mut canonical["spec"], |place, step| match step {
                 Step::Key(key) => &mut place[&**key],

@@ -59,7 +59,8 @@ pub(super) fn open(document: &mut Map<String, Value>, root: Root, out: &mut Find
         let message = format!("`{key}` is not a field of a document");
         out.add_on_key(Code::UnknownField, FieldPath::default().key(key), message, help);
     }
-    let meant = |field: &&str| document.keys().any(|key| is_slip_for(key, field, FIELDS));
+    let meant =
+        |field: &&str| document.keys().any(|key| is_slip_for(key, field, FIELDS.into_iter()));
     let slips: Vec<&'static str> = FIELDS.into_iter().filter(meant).collect();
     let written = |field: &str| document.get(field).filter(|v| !v.is_null());
     let (mut api, mut kind) = (Api::Current, None);
@@ -93,11 +94,14 @@ pub(super) fn open(document: &mut Map<String, Value>, root: Root, out: &mut Find
 /// The kind and the API of a document that is somebody else's.
 fn foreign(document: &Map<String, Value>) -> Option<(&str, &str)> {
     let (kind, api) = (document.get("kind")?.as_str()?, document.get("apiVersion")?.as_str()?);
-    let group =
-        |api: &str| api.split_once('/').map_or(String::new(), |(group, _)| group.to_owned());
     let ours = [API_VERSION, OLD_API_VERSION].into_iter().any(|own| group(own) == group(api));
     let known = Kind::ALL.iter().map(|kind| kind.name()).chain(planned::KINDS.iter().copied());
     (!ours && suggest::nearest(kind, known).is_none()).then_some((kind, api))
+}
+
+/// The group of an `apiVersion`; empty where it has none.
+fn group(api: &str) -> &str {
+    api.split_once('/').map_or("", |(group, _)| group)
 }
 
 fn known_kinds(root: Root) -> String {
@@ -107,24 +111,24 @@ fn known_kinds(root: Root) -> String {
 
 fn api(value: Option<&Value>, out: &mut Findings) -> Api {
     let path = || FieldPath::keys("apiVersion");
-    let help = format!("write `apiVersion: {API_VERSION}`");
+    let help = || format!("write `apiVersion: {API_VERSION}`");
     match value {
         Some(Value::String(text)) if text == API_VERSION => {}
         Some(Value::String(text)) if text == OLD_API_VERSION => {
             let message = format!(
                 "`{OLD_API_VERSION}` is the API of carp's prototype and is read as `{API_VERSION}`"
             );
-            out.add(Code::OldGroup, path(), message, help);
+            out.add(Code::OldGroup, path(), message, help());
             return Api::Old;
         }
         Some(Value::String(text)) => {
             let message = format!("`{text}` is not an API that carp reads");
-            out.add(Code::UnknownApiVersion, path(), message, help);
+            out.add(Code::UnknownApiVersion, path(), message, help());
         }
         None => {
-            out.add(Code::MissingField, path(), "`apiVersion` is missing", help);
+            out.add(Code::MissingField, path(), "`apiVersion` is missing", help());
         }
-        Some(_) => out.add(Code::WrongType, path(), "`apiVersion` wants text", help),
+        Some(_) => out.add(Code::WrongType, path(), "`apiVersion` wants text", help()),
     }
     Api::Current
 }
@@ -132,13 +136,13 @@ fn api(value: Option<&Value>, out: &mut Findings) -> Api {
 fn kind(value: Option<&Value>, root: Root, out: &mut Findings) -> Option<Kind> {
     let path = || FieldPath::keys("kind");
     let here = || Kind::ALL.iter().filter(move |k| k.root() == root).map(|kind| kind.name());
-    let known = known_kinds(root);
+    let known = || known_kinds(root);
     let Some(name) = value else {
-        out.add(Code::MissingField, path(), "`kind` is missing", known);
+        out.add(Code::MissingField, path(), "`kind` is missing", known());
         return None;
     };
     let Some(name) = name.as_str() else {
-        out.add(Code::WrongType, path(), "`kind` wants text", known);
+        out.add(Code::WrongType, path(), "`kind` wants text", known());
         return None;
     };
     match Kind::named(name) {
@@ -160,7 +164,7 @@ fn kind(value: Option<&Value>, root: Root, out: &mut Findings) -> Option<Kind> {
         None => {
             let message = format!("`{name}` is not a kind that carp reads");
             let near = suggest::nearest(name, here());
-            let help = near.map_or(known, |near| format!("did you mean `{near}`?"));
+            let help = near.map_or_else(known, |near| format!("did you mean `{near}`?"));
             out.add(Code::UnknownKind, path(), message, help);
         }
     }

@@ -59,7 +59,8 @@ impl StructureWalk<'_> {
                     self.field(fields, key, value, &path.key(key));
                 }
                 let absent = |k: &&String| map.get(*k).is_none_or(Value::is_null);
-                let meant = |k: &&String| map.keys().any(|key| is_slip_for(key, k, fields.keys()));
+                let known = fields.keys().map(String::as_str);
+                let meant = |k: &&String| map.keys().any(|key| is_slip_for(key, k, known.clone()));
                 for key in required.iter().filter(|k| absent(k) && !meant(k)) {
                     self.missing(path, key);
                 }
@@ -109,7 +110,7 @@ impl StructureWalk<'_> {
         value: &Value,
         path: &FieldPath,
     ) {
-        if planned::is_planned_field(self.kind, &dotted(path)) {
+        if planned::is_planned_field(self.kind, key, || dotted(path)) {
             let message = format!("`{path}` is planned and has no effect yet");
             let help = "remove it until carp acts on it: what has no effect is refused, so that nobody relies on it";
             self.findings.add_on_key(Code::NotBuiltYet, path.clone(), message, help);
@@ -207,14 +208,13 @@ impl StructureWalk<'_> {
 }
 
 /// Whether a key is no field and was meant for that one: then one finding says it all.
-pub(super) fn is_slip_for(
+pub(super) fn is_slip_for<'a>(
     key: &str,
     field: &str,
-    fields: impl IntoIterator<Item = impl AsRef<str>>,
+    mut fields: impl Iterator<Item = &'a str> + Clone,
 ) -> bool {
-    let fields: Vec<_> = fields.into_iter().collect();
-    let known = || fields.iter().map(AsRef::as_ref);
-    known().all(|f| f != key) && suggest::nearest(key, known()) == Some(field)
+    let all = fields.clone();
+    fields.all(|known| known != key) && suggest::nearest(key, all) == Some(field)
 }
 
 /// What to type instead of a value of the wrong type.

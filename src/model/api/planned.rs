@@ -13,8 +13,14 @@ pub const FIELDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Whether a field of a kind is planned; the path is dotted, without indices.
+/// Whether a field of a kind is planned, which is called `key`; its path is dotted, without indices, and is asked for where a field of that
+/// name is.
 #[must_use]
-pub fn is_planned_field(kind: &str, path: &str) -> bool {
-    FIELDS.iter().any(|(k, fields)| *k == kind && fields.contains(&path))
+pub fn is_planned_field(kind: &str, key: &str, path: impl FnOnce() -> String) -> bool {
+    let of_kind = FIELDS.iter().filter(|(of, _)| *of == kind).flat_map(|(_, fields)| *fields);
+    let mut called = of_kind.filter(|field| field.rsplit('.').next() == Some(key)).peekable();
+    called.peek().is_some() && {
+        let path = path();
+        called.any(|field| *field == path)
+    }
 }
