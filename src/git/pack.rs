@@ -47,7 +47,10 @@ impl ObjectType {
     /// The id of an object of this kind.
     pub(super) fn id(self, body: &[u8]) -> Id {
         let mut hasher = Sha1::new();
-        hasher.update(format!("{} {}\0", self.name(), body.len()).as_bytes());
+        hasher.update(self.name());
+        hasher.update(b" ");
+        hasher.update(body.len().to_string());
+        hasher.update(b"\0");
         hasher.update(body);
         Id::from_bytes(hasher.finalize().into())
     }

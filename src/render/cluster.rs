@@ -102,17 +102,14 @@ fn managed_cluster(cluster: &Cluster, versions: &Versions, store: Option<&str>) 
     }
     let mut labels = cluster.labels.clone();
     labels.insert(TENANT_LABEL.to_owned(), cluster.tenant.clone());
-    json!({
+    let mut object = json!({
         "apiVersion": API_VERSION,
         "kind": "ManagedCluster",
-        "metadata": {
-            "name": cluster.name,
-            "namespace": cluster.name,
-            "labels": labels,
-            "annotations": annotations,
-        },
+        "metadata": {"name": cluster.name, "namespace": cluster.name, "labels": labels},
         "spec": cluster.spec,
-    })
+    });
+    object["metadata"]["annotations"] = annotations;
+    object
 }
 
 #[cfg(test)]

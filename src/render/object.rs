@@ -32,6 +32,8 @@ pub(super) struct Object {
 struct ObjectNames {
     text: String,
     ends: [usize; 4],
+    /// Where the group ends, with which the text begins.
+    group: usize,
 }
 
 impl ObjectNames {
@@ -44,7 +46,8 @@ impl ObjectNames {
             text.push_str(of.get(key).and_then(Value::as_str).unwrap_or_default());
             text.len()
         });
-        Self { text, ends }
+        let group = text[..ends[0]].find('/').unwrap_or_default();
+        Self { text, ends, group }
     }
 }
 
@@ -71,8 +74,12 @@ impl Object {
         *self.value_mut() = value;
     }
 
+    fn names(&self) -> &ObjectNames {
+        self.names.get_or_init(|| ObjectNames::of(&self.value))
+    }
+
     fn named(&self, nth: usize) -> &str {
-        let ObjectNames { text, ends } = self.names.get_or_init(|| ObjectNames::of(&self.value));
+        let ObjectNames { text, ends, .. } = self.names();
         let start = nth.checked_sub(1).map_or(0, |before| ends[before]);
         &text[start..ends[nth]]
     }
@@ -84,7 +91,8 @@ impl Object {
 
     /// Its API group: what stands before the `/` of `apiVersion`.
     pub(super) fn group(&self) -> &str {
-        self.api_version().split_once('/').map_or("", |(group, _)| group)
+        let names = self.names();
+        &names.text[..names.group]
     }
 
     /// Its `kind`.

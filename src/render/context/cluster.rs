@@ -36,11 +36,12 @@ pub(in crate::render) fn cluster(
         shown["parameters"] = parameters::of_pool(manifest, &parameters, p);
         shown
     });
-    let pools: Vec<_> = pools.collect();
+    let pools = pools.collect();
     let (default_pods, default_services) = cluster.default_ranges();
     let services = or_default(network.map(|n| &n.service_cidrs), default_services);
     let planes = control_plane.replicas.unwrap_or(replicas(manifest, HOSTED_REPLICAS));
     let access = spec.access.clone().unwrap_or_default();
+    // What is a value already comes after it: `json!` would copy it.
     let mut context = json!({
         "name": cluster.name,
         "tenant": cluster.tenant,
@@ -49,25 +50,25 @@ pub(in crate::render) fn cluster(
         "paused": spec.paused,
         "controlPlane": {
             "replicas": planes,
-            "requests": requests(&cluster.demand, planes),
             "vmSize": control_plane.size.as_deref().unwrap_or(size),
         },
         "podCIDRs": or_default(network.map(|n| &n.pod_cidrs), default_pods),
         "dnsServiceIPs": dns_service_ips(&services),
         "serviceCIDRs": services,
-        "pools": pools,
         "poolTaints": taint_keys(&spec.node_pools),
         "autoscaler": autoscaler(&spec.node_pools, &versions.control_plane),
-        "components": components.of_flavor(manifest),
         "sources": mirror::of(&fleet.spec),
         "registry": fleet.spec.images.as_ref().and_then(|i| i.registry.as_deref()),
-        "hostedTaint": hosted_taint(),
         "access": {
             "endpoint": access.endpoint.unwrap_or_default(),
             "allowedCIDRs": access.allowed_cidrs,
         },
-        "parameters": parameters,
     });
+    context["controlPlane"]["requests"] = requests(&cluster.demand, planes);
+    context["pools"] = pools;
+    context["components"] = components.of_flavor(manifest);
+    context["hostedTaint"] = hosted_taint();
+    context["parameters"] = parameters;
     let who =
         credentials::CredentialsOf { name: &cluster.name, chosen: spec.credentials.as_deref() };
     credentials::add(&mut context, fleet, manifest, who, problems);

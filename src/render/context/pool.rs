@@ -51,7 +51,7 @@ pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role, version: &str, si
     }
     plain.insert("carp.dev/pool".to_owned(), pool.name.clone());
     let node_labels: Vec<_> = plain.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    json!({
+    let mut context = json!({
         "name": pool.name,
         "version": version,
         "vmSize": pool.vm_size.as_deref().unwrap_or(size),
@@ -59,10 +59,11 @@ pub(super) fn pool(cluster: &str, pool: &NodePool, role: Role, version: &str, si
         "spot": pool.spot,
         "machineLabels": machine_labels,
         "nodeLabels": node_labels.join(","),
-        "taints": taints,
         "repairs": repairs(pool),
-        "deployments": deployments(cluster, pool),
-    })
+    });
+    context["taints"] = taints.into();
+    context["deployments"] = deployments(cluster, pool).into();
+    context
 }
 
 /// How many broken nodes are repaired of a pool that may be small; `None` where it never is and a percentage
