@@ -89,7 +89,7 @@ pub(super) fn assemble_part(
         demands: BTreeMap::new(),
     };
     let mut diagnostics = Diagnostics::default();
-    let mut bodies = Vec::new();
+    let mut bodies = Vec::with_capacity(items.len());
     let own = items.into_iter().enumerate();
     let own = own.map(|(at, item)| (left_out.binary_search(&at).is_ok(), item));
     for (left_out, item) in strays.into_iter().map(|stray| (true, stray)).chain(own) {

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::{Database, ReadOnlyDatabase, ReadableDatabase as _, TableDefinition};
+use redb::{Database, ReadOnlyDatabase, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
 
 use super::cluster_files::{ClusterFiles, save_cluster_files};
 use super::medium;
@@ -46,9 +46,13 @@ const STANDING: &str = "standing";
 /// Who waits for what.
 const PENDING: &str = "pending";
 
+type FactPlaces = ReadOnlyTable<&'static [u8], (u64, u64)>;
+
 /// An index that is open for reading.
 pub struct DocumentDatabase {
     database: ReadOnlyDatabase,
+    /// The place of each file's facts: whoever asks for one asks for many.
+    fact_places: OnceCell<Option<FactPlaces>>,
     clusters: Option<ClusterFiles>,
     /// What files say, each with the id of its blob.
     facts: SealedRecords,
@@ -69,8 +73,17 @@ impl DocumentDatabase {
         let clusters = ClusterFiles::open(&beside(path, CLUSTERS));
         let [facts, waiting] = [FACTS, WAITING].map(|of| SealedRecords::at(beside(path, of)));
         let (standing_file, standing) = (beside(path, STANDING), OnceCell::new());
-        let pending_file = beside(path, PENDING);
-        Some(Self { database, clusters, facts, waiting, standing_file, standing, pending_file })
+        let (pending_file, fact_places) = (beside(path, PENDING), OnceCell::new());
+        Some(Self {
+            database,
+            fact_places,
+            clusters,
+            facts,
+            waiting,
+            standing_file,
+            standing,
+            pending_file,
+        })
     }
 }
 
@@ -100,8 +113,9 @@ impl DocumentIndex for DocumentDatabase {
     }
 
     fn facts_of(&self, file: Id) -> Option<Arc<FactFile>> {
-        let facts = self.database.begin_read().ok()?.open_table(FACT_PLACES).ok()?;
-        let (start, end) = facts.get(&file.as_bytes()[..]).ok()??.value();
+        let open = || self.database.begin_read().ok()?.open_table(FACT_PLACES).ok();
+        let places = self.fact_places.get_or_init(open).as_ref()?;
+        let (start, end) = places.get(&file.as_bytes()[..]).ok()??.value();
         let (of, facts): (Id, FactFile) = self.facts.get(&(start..end))?;
         (of == file).then(|| Arc::new(facts))
     }

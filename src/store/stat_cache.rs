@@ -18,6 +18,8 @@ use crate::model::Id;
 const SETTLED_AFTER: i64 = 2;
 /// The size of an id, in bytes.
 const ID: usize = 20;
+/// How many bytes of a cache a file usually takes.
+const USUAL: usize = 128;
 
 /// What the file system says of a file besides its name and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +106,8 @@ fn sealed(files: &[CachedFile]) -> Vec<u8> {
 
 /// What [`sealed`] made bytes of; `None` where they are damaged.
 fn unsealed(bytes: &[u8]) -> Option<Vec<CachedFile>> {
-    let (mut rest, mut files) = (unseal(bytes)?, Vec::new());
+    let mut rest = unseal(bytes)?;
+    let mut files = Vec::with_capacity(rest.len() / USUAL);
     while !rest.is_empty() {
         let (path, after) = rest.split_at_checked(memchr::memchr(0, rest)?)?;
         let (stat, after) = after.split_first()?.1.split_first_chunk()?;
