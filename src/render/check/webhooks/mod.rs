@@ -173,8 +173,11 @@ fn tables(object: &Object) -> &'static [RulesAt] {
 mod tests {
     use std::collections::BTreeSet;
 
+    use proptest::prelude::*;
     use serde_json::Value;
 
+    use super::super::super::object::objects;
+    use super::super::super::{Files, yaml};
     use super::super::tests::{job, read};
     use super::*;
 
@@ -213,36 +216,108 @@ mod tests {
         rules.len()
     }
 
+    /// An object of each table that passes, with the table.
+    const EXAMPLES: [(&str, &[WebhookRule]); 25] = [
+        (cluster::GOOD, cluster::RULES),
+        (machine_deployment::GOOD, machine_deployment::RULES),
+        (machine_health_check::GOOD, machine_health_check::RULES),
+        (machine_pool::GOOD, machine_pool::RULES),
+        (aks_control_plane::GOOD, aks_control_plane::RULES),
+        (aks_network::GOOD, aks_network::RULES),
+        (aks_pool::GOOD, aks_pool::RULES),
+        (resource_set::GOOD, resource_set::RULES),
+        (bootstrap::GOOD, bootstrap::RULES),
+        (bootstrap::GOOD, bootstrap::TEMPLATE),
+        (kubeadm_control_plane::GOOD, kubeadm_control_plane::RULES),
+        (kamaji::GOOD, kamaji::RULES),
+        (azure_cluster::GOOD, azure_cluster::RULES),
+        (azure_cluster::GOOD, network::RULES),
+        (azure_identity::GOOD, azure_identity::RULES),
+        (azure_machine::GOOD, azure_machine::RULES),
+        (azure_machine::GOOD, security::RULES),
+        (flux_kustomization::GOOD, flux_kustomization::RULES),
+        (flux_release::GOOD, flux_release::RULES),
+        (flux_git::GOOD, flux_git::RULES),
+        (flux_helm::GOOD, flux_helm::RULES),
+        (flux_oci::GOOD, flux_oci::RULES),
+        (provider::GOOD, provider::RULES),
+        (data_store::GOOD, data_store::RULES),
+        (external_secret::GOOD, external_secret::RULES),
+    ];
+
     #[test]
     fn every_rule_refuses_what_it_is_for_and_not_what_is_good() {
-        let count = [
-            hold(cluster::GOOD, cluster::RULES),
-            hold(machine_deployment::GOOD, machine_deployment::RULES),
-            hold(machine_health_check::GOOD, machine_health_check::RULES),
-            hold(machine_pool::GOOD, machine_pool::RULES),
-            hold(aks_control_plane::GOOD, aks_control_plane::RULES),
-            hold(aks_network::GOOD, aks_network::RULES),
-            hold(aks_pool::GOOD, aks_pool::RULES),
-            hold(resource_set::GOOD, resource_set::RULES),
-            hold(bootstrap::GOOD, bootstrap::RULES),
-            hold(bootstrap::GOOD, bootstrap::TEMPLATE),
-            hold(kubeadm_control_plane::GOOD, kubeadm_control_plane::RULES),
-            hold(kamaji::GOOD, kamaji::RULES),
-            hold(azure_cluster::GOOD, azure_cluster::RULES),
-            hold(azure_cluster::GOOD, network::RULES),
-            hold(azure_identity::GOOD, azure_identity::RULES),
-            hold(azure_machine::GOOD, azure_machine::RULES),
-            hold(azure_machine::GOOD, security::RULES),
-            hold(flux_kustomization::GOOD, flux_kustomization::RULES),
-            hold(flux_release::GOOD, flux_release::RULES),
-            hold(flux_git::GOOD, flux_git::RULES),
-            hold(flux_helm::GOOD, flux_helm::RULES),
-            hold(flux_oci::GOOD, flux_oci::RULES),
-            hold(provider::GOOD, provider::RULES),
-            hold(data_store::GOOD, data_store::RULES),
-            hold(external_secret::GOOD, external_secret::RULES),
-        ];
+        let count = EXAMPLES.map(|(good, rules)| hold(good, rules));
         assert!(count.iter().sum::<usize>() > 220, "{count:?}");
+    }
+
+    /// The objects of all tables, those that pass and those that do not, each value in a line of its own.
+    fn texts() -> Vec<String> {
+        let of = |(good, rules): (&str, &[WebhookRule])| {
+            let good: Value = serde_saphyr::from_str(good).unwrap();
+            let refused = |rule: &WebhookRule| {
+                let mut object = good.clone();
+                merge(&mut object, &serde_saphyr::from_str(rule.refused).unwrap());
+                yaml::emit(&object)
+            };
+            std::iter::once(yaml::emit(&good)).chain(rules.iter().map(refused)).collect::<Vec<_>>()
+        };
+        EXAMPLES.into_iter().flat_map(of).collect()
+    }
+
+    /// Words that some rules want and others refuse.
+    const WORDS: &str = "a b 1 0 2 10.0.0.0/16 10.1.0.0 192.168.0.0/24 node cluster v1.34.2 v1.34 1s 0s Standard \
+        Internal /a example.com/a a..b Cluster KamajiControlPlane CoreProvider";
+
+    /// The text with other words at the ends of some of its lines.
+    fn edited(text: &str, edits: &[(usize, &str)]) -> String {
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        for (at, word) in edits {
+            let at = at % lines.len();
+            let line = &lines[at];
+            let of_key = line.rfind(": ").map(|end| end + 2);
+            let of_item = line.rfind("- ").map(|end| end + 2).filter(|_| of_key.is_none());
+            if let Some(start) = of_key.or(of_item) {
+                lines[at] = line[..start].to_owned() + word;
+            }
+        }
+        lines.join("\n") + "\n"
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+        #[test]
+        fn what_others_of_its_shape_passed_hides_no_refusal(
+            text in prop::sample::select(texts()),
+            edits in prop::collection::vec(
+                prop::collection::vec(
+                    (any::<usize>(), prop::sample::select(WORDS.split_whitespace().collect::<Vec<_>>())),
+                    0..3,
+                ),
+                10,
+            ),
+        ) {
+            for edits in &edits {
+                let text = edited(&text, edits);
+                let files = Files::from([("cluster.yaml".to_owned(), text.clone().into_bytes())]);
+                // One may have no name.
+                let Ok(found) = objects(&files) else { continue };
+                let mut alone = found[0].clone();
+                alone.value_mut();
+                let refused: Vec<_> = refusals(&found[0]).collect();
+                prop_assert_eq!(refused, refusals(&alone).collect::<Vec<_>>(), "{}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn objects_of_the_tables_are_known_by_their_shapes() {
+        for text in texts() {
+            for _ in 0..3 {
+                read(&text);
+            }
+            assert!(read(&text)[0].known.is_some(), "{text}");
+        }
     }
 
     #[test]
