@@ -2,7 +2,7 @@
 
 use super::super::tables::{Cell, table};
 use super::super::wrap::{WIDTH, wrap};
-use super::super::{Palette, Tone};
+use super::super::{Palette, Tone, count};
 use super::{ExplainRow, ExplainView};
 
 /// How many workers that would take a cluster are shown: whoever asks why it is where it is asks for the best of them.
@@ -16,9 +16,8 @@ pub(super) fn text(view: &ExplainView, palette: Palette) -> String {
     let shown: Vec<_> = best.iter().chain(others.iter().find(is_on)).copied().collect();
     let mut out = terms(view, &shown, palette);
     if fit.len() > shown.len() {
-        let more =
-            format!("and {} more that can take it: `-o json` has all", fit.len() - shown.len());
-        out.push_str(&wrap(&more, "", 2));
+        let more = count((fit.len() - shown.len()) as u64, "more worker");
+        out.push_str(&wrap(&format!("and {more} can take it: `-o json` has all"), "", 2));
     }
     out
 }

@@ -204,12 +204,12 @@ fn of_many_workers_that_can_take_it_the_best_are_shown_and_its_own() {
     let last = |workers, on| shown(workers, on).pop().unwrap();
     assert_eq!(shown(20, "w00").len(), 20);
     assert_eq!(last(20, "w00"), "w19      0");
-    assert_eq!(last(21, "w00"), "and 1 more that can take it: `-o json` has all");
+    assert_eq!(last(21, "w00"), "and 1 more worker can take it: `-o json` has all");
     assert_eq!(last(21, "w20"), "w20      0", "its own is the one");
     let many = shown(60, "w40");
     assert_eq!(
         many[19..],
-        ["w19      0", "w40      0", "and 39 more that can take it: `-o json` has all"]
+        ["w19      0", "w40      0", "and 39 more workers can take it: `-o json` has all"]
     );
 }
 
