@@ -9,43 +9,38 @@
 //! apart, and what stands on all workers, of which it has the digest.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::{Database, ReadOnlyDatabase, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
+use redb::{ReadOnlyDatabase, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
 
-use super::cluster_files::{ClusterFiles, save_cluster_files};
-use super::medium;
-use super::memo_file::{load_sealed, sealed};
-use super::sealed_records::{SealedRecords, save_records};
-use super::whole_file::write_whole;
+use super::cluster_files::ClusterFiles;
+use super::memo_file::load_sealed;
+use super::sealed_records::SealedRecords;
 use crate::model::{
-    Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, KnownDocuments, Name, PendingReasons,
-    StandingClusters, StoreError,
+    Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, Name, PendingReasons, StandingClusters,
 };
 
-const STORE: &str = "the index of documents";
-
 /// Kind and name to the file.
-const FILES: TableDefinition<'_, (&str, &str), &str> = TableDefinition::new("files");
+pub(super) const FILES: TableDefinition<'_, (&str, &str), &str> = TableDefinition::new("files");
 /// The id of a file's blob to where what it says begins and ends among the facts.
-const FACT_PLACES: TableDefinition<'_, &[u8], (u64, u64)> = TableDefinition::new("facts");
+pub(super) const FACT_PLACES: TableDefinition<'_, &[u8], (u64, u64)> =
+    TableDefinition::new("facts");
 /// The digest of the file with what stands on all workers, under its name.
-const DIGESTS: TableDefinition<'_, &str, &str> = TableDefinition::new("digests");
+pub(super) const DIGESTS: TableDefinition<'_, &str, &str> = TableDefinition::new("digests");
 /// Where the clusters' documents stand.
-const CLUSTERS: &str = "clusters";
+pub(super) const CLUSTERS: &str = "clusters";
 /// What files say.
-const FACTS: &str = "facts";
+pub(super) const FACTS: &str = "facts";
 /// What the documents of clusters that wait say.
-const WAITING: &str = "waiting";
+pub(super) const WAITING: &str = "waiting";
 /// What stands on all workers.
-const STANDING: &str = "standing";
+pub(super) const STANDING: &str = "standing";
 /// Who waits for what.
-const PENDING: &str = "pending";
+pub(super) const PENDING: &str = "pending";
 
+/// The table of [`FACT_PLACES`], open for reading.
 type FactPlaces = ReadOnlyTable<&'static [u8], (u64, u64)>;
 
 /// An index that is open for reading.
@@ -151,85 +146,15 @@ impl DocumentDatabase {
 }
 
 /// A file beside the index, by what it holds.
-fn beside(path: &Path, of: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, of: &str) -> PathBuf {
     path.with_extension(of)
-}
-
-/// Writes an index whole or not at all, and returns its digest. A caller may ignore the error: the next run takes
-/// longer.
-///
-/// # Errors
-/// The folder cannot be made, or the file cannot be written or moved into place.
-pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest, StoreError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(|e| medium(STORE, "writing", path, e))?;
-    let waiting = documents.waiting.iter();
-    let waiting =
-        waiting.filter_map(|(name, known)| Some((name.clone(), (known.file, known.fact()?))));
-    let waiting = save_records(STORE, &beside(path, WAITING), waiting)?;
-    save_cluster_files(&beside(path, CLUSTERS), &documents.clusters, &waiting)?;
-    let facts = documents.facts.iter().map(|(id, file)| (*id, (id, &**file)));
-    let facts = save_records(STORE, &beside(path, FACTS), facts)?;
-    let standing = save_standing(&beside(path, STANDING), documents.standing.as_deref())?;
-    save_pending(&beside(path, PENDING), documents.pending.as_ref())?;
-    let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    fill(file.path(), documents, (&facts, standing))
-        .map_err(|e| medium(STORE, "writing", path, e))?;
-    let bytes = fs::read(file.path()).map_err(|e| medium(STORE, "reading", path, e))?;
-    file.persist(path).map_err(|e| failed(e.error))?;
-    Ok(Digest::of(&bytes))
-}
-
-/// Writes what stands on all workers, and returns the digest of the file; `None` where that is not known.
-fn save_standing(
-    path: &Path,
-    standing: Option<&StandingClusters>,
-) -> Result<Option<Digest>, StoreError> {
-    // What cannot be encoded is not known either, and whoever asks looks at everything.
-    let Some(Ok(bytes)) = standing.map(serde_json::to_vec) else { return Ok(None) };
-    write_whole(path, &bytes).map_err(|e| medium(STORE, "writing", path, e))?;
-    Ok(Some(Digest::of(&bytes)))
-}
-
-/// Writes who waits for what. Where that is not known, what stands in the file is of another lock.
-fn save_pending(path: &Path, pending: Option<&(Id, PendingReasons)>) -> Result<(), StoreError> {
-    let Some(Ok(bytes)) = pending.map(sealed) else { return Ok(()) };
-    write_whole(path, &bytes).map_err(|e| medium(STORE, "writing", path, e))
-}
-
-fn fill(
-    path: &Path,
-    documents: &KnownDocuments,
-    (facts, standing): (&BTreeMap<Id, Range<u64>>, Option<Digest>),
-) -> Result<(), redb::Error> {
-    let mut database = Database::create(path)?;
-    let write = database.begin_write()?;
-    {
-        let mut files = write.open_table(FILES)?;
-        for (document, file) in &documents.files {
-            files.insert((document.kind.as_str(), document.name.as_str()), file.as_str())?;
-        }
-        let mut places = write.open_table(FACT_PLACES)?;
-        for (id, at) in facts {
-            places.insert(&id.as_bytes()[..], (at.start, at.end))?;
-        }
-        let mut digests = write.open_table(DIGESTS)?;
-        if let Some(standing) = standing {
-            digests.insert(STANDING, standing.to_string().as_str())?;
-        }
-    }
-    write.commit()?;
-    // Whoever opens it reads all of it once, to know that it is whole.
-    database.compact()?;
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::save_documents;
     use super::*;
-
-    use crate::model::{KnownFact, ReasonCode, StandingWorker, blob_id};
+    use crate::model::{KnownDocuments, KnownFact, ReasonCode, StandingWorker, blob_id};
 
     fn documents(count: usize) -> KnownDocuments {
         let one = |i| (DocumentName::new("Worker", &format!("w{i}")), format!("fleet/{i}.yaml"));

@@ -14,6 +14,7 @@ mod memo_file;
 mod memory;
 mod opened;
 mod overlay;
+mod save_documents;
 mod scan;
 mod sealed_records;
 mod stand;
@@ -22,12 +23,13 @@ mod whole_file;
 
 pub use bounded::BoundedStore;
 pub use checkout::{CheckedOut, Prune, checkout};
-pub use document_database::{DocumentDatabase, save_documents};
+pub use document_database::DocumentDatabase;
 pub use folder::FolderStore;
 pub use hashing::{HashingStore, Puts};
 pub use memo_file::{load_memo, load_sealed, save_memo, save_sealed};
 pub use memory::MemoryStore;
 pub use overlay::Overlay;
+pub use save_documents::save_documents;
 pub use scan::Limits;
 pub use stand::FilesStand;
 
