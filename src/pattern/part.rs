@@ -109,6 +109,12 @@ impl<'a> DocumentPart<'a> {
     }
 }
 
+impl<'a> From<&'a Value> for DocumentPart<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self::of(value)
+    }
+}
+
 /// The words in these fields of a document.
 pub(super) fn words_of(form: &Form, fields: &[&str]) -> WordSet {
     let mut words = WordSet::default();

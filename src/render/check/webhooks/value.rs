@@ -4,105 +4,46 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::super::path;
 use crate::model::{Cidr, is_label_key, is_label_value};
 use crate::pattern::DocumentPart;
 
-/// What a rule looks at: an object, of which is kept in mind at what it looked, or a value that it found there.
-pub(super) trait Looked<'a>: Copy {
-    /// What has nothing in it.
-    const NOTHING: Self;
-
-    /// The part at a path.
-    fn part(self, path: &str) -> Option<Self>;
-
-    /// What it says.
-    fn value(self) -> &'a Value;
-
-    /// Whether it says nothing.
-    fn is_null(self) -> bool;
-
-    /// Whether it is a mapping with something in it.
-    fn has_fields(self) -> bool;
-}
-
-impl<'a> Looked<'a> for DocumentPart<'a> {
-    const NOTHING: Self = Self::of(&Value::Null);
-
-    fn part(self, path: &str) -> Option<Self> {
-        self.below(path)
-    }
-
-    fn value(self) -> &'a Value {
-        Self::value(self)
-    }
-
-    fn is_null(self) -> bool {
-        Self::is_null(self)
-    }
-
-    fn has_fields(self) -> bool {
-        Self::has_fields(self)
-    }
-}
-
-impl<'a> Looked<'a> for &'a Value {
-    const NOTHING: Self = &Value::Null;
-
-    fn part(self, path: &str) -> Option<Self> {
-        path::at(self, path)
-    }
-
-    fn value(self) -> &'a Value {
-        self
-    }
-
-    fn is_null(self) -> bool {
-        Value::is_null(self)
-    }
-
-    fn has_fields(self) -> bool {
-        DocumentPart::of(self).has_fields()
-    }
-}
-
-/// What stands at a path.
-pub(super) fn at<'a>(object: impl Looked<'a>, path: &str) -> Option<&'a Value> {
-    object.part(path).map(Looked::value)
+/// What stands at a path of an object, of which is kept in mind at what a rule looked, or of a value that it found there.
+pub(super) fn at<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> Option<&'a Value> {
+    object.into().below(path).map(DocumentPart::value)
 }
 
 /// The part at a path; nothing where there is none.
-pub(super) fn below<'a, L: Looked<'a>>(object: L, path: &str) -> L {
-    object.part(path).unwrap_or(L::NOTHING)
+pub(super) fn below<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> DocumentPart<'a> {
+    object.into().below(path).unwrap_or(DocumentPart::of(&Value::Null))
 }
 
 /// The text at a path; empty where there is none.
-pub(super) fn text<'a>(object: impl Looked<'a>, path: &str) -> &'a str {
+pub(super) fn text<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> &'a str {
     at(object, path).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The number at a path.
-pub(super) fn number<'a>(object: impl Looked<'a>, path: &str) -> Option<i64> {
+pub(super) fn number<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> Option<i64> {
     at(object, path).and_then(Value::as_i64)
 }
 
 /// The list at a path; empty where there is none.
-pub(super) fn list<'a>(object: impl Looked<'a>, path: &str) -> &'a [Value] {
+pub(super) fn list<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> &'a [Value] {
     at(object, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Whether something stands at a path.
-pub(super) fn has<'a>(object: impl Looked<'a>, path: &str) -> bool {
-    object.part(path).is_some_and(|part| !part.is_null())
+pub(super) fn has<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> bool {
+    object.into().below(path).is_some_and(|part| !part.is_null())
 }
 
 /// Whether the switch at a path is on.
-pub(super) fn on<'a>(object: impl Looked<'a>, path: &str) -> bool {
+pub(super) fn on<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> bool {
     at(object, path) == Some(&Value::Bool(true))
 }
 
 /// Whether a value stands at a path that is neither a number nor a percentage.
-pub(super) fn no_share<'a>(object: impl Looked<'a>, path: &str) -> bool {
+pub(super) fn no_share<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> bool {
     match at(object, path) {
         None | Some(Value::Null) => false,
         Some(Value::Number(n)) => n.as_i64().is_none(),
@@ -143,7 +84,7 @@ pub(super) fn no_version(version: &str) -> bool {
 }
 
 /// Whether labels or annotations of the metadata at a path are malformed (`ObjectMeta.Validate`).
-pub(super) fn bad_metadata<'a>(object: impl Looked<'a>, path: &str) -> bool {
+pub(super) fn bad_metadata<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> bool {
     let metadata = at(object, path);
     let fields = |field: &str| metadata?.get(field)?.as_object();
     let bad_label = |(key, value): (&String, &Value)| {
@@ -154,7 +95,7 @@ pub(super) fn bad_metadata<'a>(object: impl Looked<'a>, path: &str) -> bool {
 }
 
 /// Whether a label selector selects nothing, or is malformed.
-pub(super) fn bad_selector<'a>(object: impl Looked<'a>, path: &str) -> bool {
+pub(super) fn bad_selector<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> bool {
     let selector = below(object, path);
     let expressions = list(selector, "/matchExpressions");
     let bad = |e: &Value| {
@@ -165,7 +106,7 @@ pub(super) fn bad_selector<'a>(object: impl Looked<'a>, path: &str) -> bool {
             _ => true,
         }
     };
-    let has_labels = selector.part("/matchLabels").is_some_and(Looked::has_fields);
+    let has_labels = selector.below("/matchLabels").is_some_and(DocumentPart::has_fields);
     !has_labels && expressions.is_empty() || expressions.iter().any(bad)
 }
 
@@ -196,7 +137,7 @@ pub(super) fn bad_naming(object: DocumentPart<'_>) -> bool {
 
 /// Whether the taints at a path have a key that only the system sets, or one that is malformed
 /// (`internal/util/taints/validation.go`).
-pub(super) fn reserved_taint<'a>(object: impl Looked<'a>, path: &str) -> bool {
+pub(super) fn reserved_taint<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> bool {
     const KEYS: &[&str] = &[
         "node-role.kubernetes.io/master",
         "node.cluster.x-k8s.io/outdated-revision",
@@ -210,7 +151,7 @@ pub(super) fn reserved_taint<'a>(object: impl Looked<'a>, path: &str) -> bool {
 }
 
 /// Whether the taints at a path have a malformed key.
-pub(super) fn bad_taint<'a>(object: impl Looked<'a>, path: &str) -> bool {
+pub(super) fn bad_taint<'a>(object: impl Into<DocumentPart<'a>>, path: &str) -> bool {
     list(object, path).iter().any(|taint| !is_label_key(text(taint, "/key")))
 }
 
