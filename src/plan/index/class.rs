@@ -1,16 +1,14 @@
-//! Classes of requests that every rule tells the same, and the tiers of workers that are alike to them.
+//! Classes of requests of which the rules say the same, and the tiers of workers that are alike to them.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::columns::FilterVerdicts;
-use crate::model::{Rank, ReasonCode, topology};
-use crate::plan::candidate::Request;
+use crate::model::{ReasonCode, topology};
 use crate::plan::depends_on::DependsOn;
 use crate::plan::filter::Filter;
 use crate::plan::pre_filter_state::PreFilterState;
-use crate::plan::score::{self, STILL};
+use crate::plan::score::STILL;
 use crate::plan::worker_states::WorkerStates;
 
 /// The terms of a worker that do not move, in their order; smaller is better.
@@ -23,13 +21,12 @@ type Common<'w> = (Terms, Vec<Option<&'w str>>);
 #[derive(Clone, Debug)]
 pub(super) struct Tier {
     pub(super) terms: Terms,
-    /// Where one of them stands, for what no cluster that is placed changes.
-    pub(super) rank: Rank,
     pub(super) places: Rc<[usize]>,
-    pub(super) heap: Option<usize>,
+    /// Its heaps, by the number of what the clusters take.
+    pub(super) heaps: BTreeMap<u32, usize>,
 }
 
-/// Requests that every rule tells the same.
+/// Requests of which the rules that do not move say the same of every worker.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     /// The workers that pass the filters which do not move, the best first.
@@ -42,13 +39,12 @@ pub(super) struct Class {
 
 impl Class {
     pub(super) fn new(
-        verdicts: &[Rc<FilterVerdicts>],
-        terms: &[Rc<Vec<u64>>; STILL.len()],
+        verdicts: &[&FilterVerdicts],
+        terms: &[&[u64]; STILL.len()],
         keys: &[&str],
-        request: &Request<'_>,
         states: &WorkerStates<'_>,
     ) -> Self {
-        let mut tiers: BTreeMap<Common<'_>, (Rank, Vec<usize>)> = BTreeMap::new();
+        let mut tiers: BTreeMap<Common<'_>, Vec<usize>> = BTreeMap::new();
         let mut samples = BTreeMap::new();
         // Of a large fleet there are thousands of classes, and a worker is looked at only where its columns do not do.
         for (place, passes) in passing(verdicts, states).into_iter().enumerate() {
@@ -62,24 +58,15 @@ impl Class {
                 domains.extend(keys.iter().map(|key| topology::domain(key, worker)));
                 samples.entry(domains.clone()).or_insert(place);
             }
-            if !passes {
-                continue;
-            }
-            let terms = std::array::from_fn(|at| terms[at][place]);
-            match tiers.entry((terms, domains)) {
-                Entry::Occupied(mut tier) => tier.get_mut().1.push(place),
-                Entry::Vacant(tier) => {
-                    let candidate = states.at(place);
-                    let Some(worker) = candidate.worker else { continue };
-                    tier.insert((score::rank(request, candidate, worker), vec![place]));
-                }
+            if passes {
+                let terms = std::array::from_fn(|at| terms[at][place]);
+                tiers.entry((terms, domains)).or_default().push(place);
             }
         }
-        let tier = |((terms, _), (rank, places)): (Common<'_>, (Rank, Vec<usize>))| Tier {
+        let tier = |((terms, _), places): (Common<'_>, Vec<usize>)| Tier {
             terms,
-            rank,
             places: places.into(),
-            heap: None,
+            heaps: BTreeMap::new(),
         };
         let mut codes: BTreeSet<ReasonCode> =
             verdicts.iter().flat_map(|verdict| verdict.codes.iter().copied()).collect();
@@ -97,7 +84,7 @@ impl Class {
 }
 
 /// By place, whether a worker passes all of these filters.
-fn passing(verdicts: &[Rc<FilterVerdicts>], states: &WorkerStates<'_>) -> Vec<bool> {
+fn passing(verdicts: &[&FilterVerdicts], states: &WorkerStates<'_>) -> Vec<bool> {
     let Some((first, others)) = verdicts.split_first() else {
         return states.places().map(|(_, candidate)| candidate.worker.is_some()).collect();
     };

@@ -106,6 +106,11 @@ impl RequestKey {
     pub(super) fn demand(self) -> u32 {
         self.0[KeyPart::Demand as usize]
     }
+
+    /// The number of what makes workers one domain.
+    pub(super) fn domains(self) -> u32 {
+        self.0[KeyPart::Domains as usize]
+    }
 }
 
 /// The numbers that were given.

@@ -1,10 +1,11 @@
 //! The index: a cluster's worker without asking every worker.
 //!
-//! Clusters of which the rules read the same are one *class*. For a class all rules that do not depend on
-//! what is placed are asked once. The workers that pass fall into *tiers*: of equal terms, and in the
-//! same domains as far as rules of spread and anti-affinity tell domains apart. Within a tier workers
-//! differ only by what is on them, and a lazy [`Heap`] has the best in front. So a decision looks at one
-//! worker of each tier at most, and at a few more, however many there are.
+//! Clusters of which the rules read the same have one *key*, for which all rules that do not depend on
+//! what is placed are asked once. Clusters of which these rules say the same of every worker are one
+//! *class*. The workers that pass fall into *tiers*: of equal terms, and in the same domains as far as
+//! rules of spread and anti-affinity tell domains apart. Within a tier workers differ only by what is on
+//! them, and a lazy [`Heap`] has the best in front. So a decision looks at one worker of each tier at most,
+//! and at a few more, however many there are.
 //!
 //! The law is that nobody can tell: the worker, the runner-up, the deciding term and the reasons are
 //! those of the plain scan, in every fleet. `tests` holds it.
@@ -19,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use self::class::{Class, Meeting, Terms, Tier};
-use self::columns::Columns;
+use self::columns::{ColumnNumbers, Columns};
 use self::heap::{Heap, HeapEntry};
 use self::keys::{Depends, Keys, RequestKey, depends};
 use self::tallies::{Tallies, What};
@@ -30,7 +31,7 @@ use super::pre_filter_state::PreFilterState;
 use super::score;
 use super::worker_states::WorkerStates;
 use crate::model::api::Strategy;
-use crate::model::{Fleet, Rank, Reason, ReasonCode, Resources};
+use crate::model::{Fleet, Reason, ReasonCode, Resources};
 
 /// The most places of workers that are kept; with more the index begins anew. A fleet in which no two
 /// clusters are alike would need a list of all workers for each.
@@ -51,6 +52,8 @@ pub(super) struct Index<'a> {
     columns: Columns,
     tallies: Tallies<'a>,
     classes: BTreeMap<RequestKey, usize>,
+    /// The classes by what the rules say, and by what makes workers one domain.
+    alike: BTreeMap<(ColumnNumbers, u32), usize>,
     list: Vec<Class>,
     heaps: Vec<Heap>,
     /// The heaps by the workers in them and by what the clusters take.
@@ -80,6 +83,7 @@ impl<'a> Index<'a> {
             columns: Columns::new()?,
             tallies: Tallies::default(),
             classes: BTreeMap::new(),
+            alike: BTreeMap::new(),
             list: Vec::new(),
             heaps: Vec::new(),
             shared: BTreeMap::new(),
@@ -132,11 +136,9 @@ impl<'a> Index<'a> {
         let request = &request.within(pre_filter);
         let found = self.best(class, key.demand(), request, &meeting, states);
         let mut two = Ranks::default();
-        for (terms, tier, entry) in found {
-            let score::MovingTerms { share, clusters } = entry.moving;
-            let worker = states.at(entry.place).name.clone();
-            let rank = self.list[class].tiers[tier].rank.clone();
-            two.add(score::with_terms(Rank { share, clusters, worker, ..rank }, terms));
+        for entry in found {
+            let candidate = states.at(entry.place);
+            two.add(score::rank(request, candidate, candidate.worker?));
         }
         Some(two.into_pick().ok_or_else(|| self.refused(class, key, request, &meeting, states)))
     }
@@ -148,6 +150,7 @@ impl<'a> Index<'a> {
         }
         self.tallies.clear();
         self.classes.clear();
+        self.alike.clear();
         self.list.clear();
         self.heaps.clear();
         self.shared.clear();
@@ -167,16 +170,21 @@ impl<'a> Index<'a> {
         if let Some(known) = self.classes.get(&key) {
             return *known;
         }
-        let verdicts = self.columns.verdicts(key, request, states);
-        let terms = self.columns.terms(key, request, states);
-        let class = Class::new(&verdicts, &terms, &meeting.domains, request, states);
-        self.kept += class.places();
-        self.list.push(class);
-        self.classes.insert(key, self.list.len() - 1);
-        self.list.len() - 1
+        let numbers = self.columns.numbers(key, request, states);
+        let (verdicts, terms) = (self.columns.verdicts(&numbers), self.columns.terms(&numbers));
+        let (list, kept) = (&mut self.list, &mut self.kept);
+        let new = || {
+            let class = Class::new(&verdicts, &terms, &meeting.domains, states);
+            *kept += class.places();
+            list.push(class);
+            list.len() - 1
+        };
+        let class = *self.alike.entry((numbers, key.domains())).or_insert_with(new);
+        self.classes.insert(key, class);
+        class
     }
 
-    /// The two best workers of a class, with their terms and tiers.
+    /// The two best workers of a class.
     fn best(
         &mut self,
         class: usize,
@@ -184,9 +192,9 @@ impl<'a> Index<'a> {
         request: &Request<'_>,
         meeting: &Meeting<'_>,
         states: &WorkerStates<'_>,
-    ) -> Vec<(Terms, usize, HeapEntry)> {
+    ) -> Vec<HeapEntry> {
         let order = meeting.is_anything().then(|| self.order(class, request, meeting, states));
-        let mut found: Vec<(Terms, usize, HeapEntry)> = Vec::with_capacity(2);
+        let mut found = Vec::with_capacity(2);
         let (mut equal, mut two) = (Vec::new(), Vec::with_capacity(2));
         let mut at = 0;
         while let Some((terms, _)) = self.tier(class, order.as_deref(), at)
@@ -202,10 +210,10 @@ impl<'a> Index<'a> {
                     passes(by_worker.iter().chain(domain), request, states, place)
                 };
                 self.heaps[heap].best(&mut two, request, states, accept);
-                equal.extend(two.drain(..).map(|entry| (terms, tier, entry)));
+                equal.append(&mut two);
                 at += 1;
             }
-            equal.sort_by(|(_, _, a), (_, _, b)| b.cmp(a));
+            equal.sort_by(|a: &HeapEntry, b| b.cmp(a));
             equal.truncate(2 - found.len());
             found.append(&mut equal);
         }
@@ -257,8 +265,8 @@ impl<'a> Index<'a> {
         states: &WorkerStates<'_>,
     ) -> usize {
         let tier = &mut self.list[class].tiers[tier];
-        if let Some(heap) = tier.heap {
-            return heap;
+        if let Some(heap) = tier.heaps.get(&demand) {
+            return *heap;
         }
         let id = (Rc::clone(&tier.places), demand);
         let (heaps, kept) = (&mut self.heaps, &mut self.kept);
@@ -268,7 +276,7 @@ impl<'a> Index<'a> {
             heaps.push(heap);
             heaps.len() - 1
         });
-        tier.heap = Some(heap);
+        tier.heaps.insert(demand, heap);
         heap
     }
 

@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 
 use super::class::is_by_domain;
-use super::is_known;
 use super::keys::{Depends, Keys, depends};
+use super::{Index, is_known};
 use crate::model::{Decision, ReasonCode};
 use crate::plan::candidate::{Candidate, Request};
 use crate::plan::depends_on::DependsOn;
@@ -162,4 +162,37 @@ fn domains_are_told_apart_and_filled_in_turn() {
     );
     let plan = by(&world, SearchMode::Index).plan;
     assert_eq!(world.describe(&plan, ""), "a -> w1; b -> w3; c -> w2; d -> w3");
+}
+
+/// How many keys and classes the clusters of a fleet have, where no one is placed.
+fn keys_and_classes(fleet: &str) -> (usize, usize) {
+    let world = World::read(fleet);
+    let input = world.input();
+    let run = cycle::begin(&input);
+    let mut index = Index::new(&world.fleet).unwrap();
+    for cluster in world.fleet.clusters.values() {
+        let request = run.request(cluster);
+        let pre_filter = index.pre_filter(&request, &run.states);
+        index.choose(&request, &pre_filter, &run.states).unwrap().unwrap();
+    }
+    (index.classes.len(), index.list.len())
+}
+
+#[test]
+fn clusters_of_which_the_rules_say_the_same_are_one_class() {
+    let workers = "worker w1 label:z=1; worker w2; worker w3 label:z=1;";
+    let alike = "policy p for:t=1 with:z=1; policy q for:t=2 with:z=1;
+        cluster a label:t=1; cluster b label:t=2; cluster c label:t=1 with:z=1; cluster d label:t=2";
+    assert_eq!(keys_and_classes(&format!("{workers} {alike}")), (3, 1));
+    // By what they may use, by the order, and by what makes workers one domain; what they take makes none.
+    for (policy, cluster, classes) in [
+        ("", "", 2),
+        ("with:z=1 prefer:1:z=1", "", 2),
+        ("with:z=1 spread:z=1", "", 2),
+        ("with:z=1", "needs:cpu=0", 1),
+    ] {
+        let other = format!("policy r for:t=3 {policy}; cluster e label:t=3 {cluster}");
+        let fleet = format!("{workers} {alike}; {other}");
+        assert_eq!(keys_and_classes(&fleet), (4, classes), "{other}");
+    }
 }

@@ -95,12 +95,6 @@ pub(super) fn with_scenes(
     terms
 }
 
-/// A rank with the soft violations of these terms.
-pub(super) fn with_terms(rank: Rank, terms: [u64; STILL.len()]) -> Rank {
-    let soft_violations = u32::try_from(terms[SOFT]).unwrap_or(u32::MAX);
-    Rank { soft_violations, ..rank }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::plan::world::check;
