@@ -119,38 +119,39 @@ impl Story {
 
     /// Puts finalizers onto all objects of a kind; returns how many there are.
     fn finalizers(&self, going: &Going, kind: &str, finalizers: &[&str]) -> usize {
-        let patch = json!({"metadata": {"finalizers": finalizers}}).to_string();
         let all = self.objects(going, kind);
-        for name in &all {
-            let patch = ["patch", name, "-n", going.name, "--type=merge", "-p", &patch];
-            self.worker.server.kubectl(&patch);
+        for object in &all {
+            self.worker.objects().merge(object, json!({"metadata": {"finalizers": finalizers}}));
         }
         all.len()
     }
 
-    /// `resource/name` of every object of a kind in its namespace.
-    pub(super) fn objects(&self, going: &Going, kind: &str) -> Vec<String> {
-        let get = ["get", kind, "-n", going.name, "-o", "name"];
-        self.worker.server.kubectl(&get).lines().map(str::to_owned).collect()
+    /// Every object of a kind in its namespace.
+    pub(super) fn objects(&self, going: &Going, kind: &str) -> Vec<Value> {
+        self.worker.objects().list(kind, going.name)
     }
 
     /// A controller deletes its objects if nobody has, and ends what it held them for.
     fn controller_takes_down(&self, going: &Going, kind: &str) {
-        for name in self.objects(going, kind) {
-            self.worker.server.kubectl(&["delete", &name, "-n", going.name, "--wait=false"]);
+        for object in self.objects(going, kind) {
+            self.worker.objects().begin_deletion(&object);
         }
         self.finalizers(going, kind, &[]);
-        assert_eq!(self.objects(going, kind), [""; 0], "{kind}");
+        assert_eq!(self.objects(going, kind), [Value::Null; 0], "{kind}");
     }
 
     /// Deletes what is left in the namespace, as Kubernetes does, and ends the namespace.
     fn kubernetes_ends_the_namespace(&self, going: &Going) {
-        let read = ["get", "namespace", going.name, "-o", "json"];
-        let mut namespace: Value =
-            serde_json::from_str(&self.worker.server.kubectl(&read)).unwrap();
+        let server = self.worker.objects();
+        let path = format!("/api/v1/namespaces/{}", going.name);
+        let mut namespace = server.get(&path).unwrap();
         assert_eq!(namespace["status"]["phase"], "Terminating", "Flux has pruned it");
         let identity = "AzureClusterIdentity.infrastructure.cluster.x-k8s.io";
-        assert_eq!(self.objects(going, identity), [""; 0], "Flux has pruned what was marked");
+        assert_eq!(
+            self.objects(going, identity),
+            [Value::Null; 0],
+            "Flux has pruned what was marked"
+        );
         let left = [
             "AzureMachineTemplate.infrastructure.cluster.x-k8s.io",
             "KubeadmConfigTemplate.bootstrap.cluster.x-k8s.io",
@@ -160,13 +161,8 @@ impl Story {
             self.controller_takes_down(going, kind);
         }
         namespace["spec"]["finalizers"] = json!([]);
-        let file = self.worker.path().join("namespace.json");
-        std::fs::write(&file, namespace.to_string()).unwrap();
-        let path = format!("/api/v1/namespaces/{}/finalize", going.name);
-        let file = file.to_str().unwrap();
-        self.worker.server.kubectl(&["replace", "--raw", &path, "-f", file]);
-        let again = ["get", "namespace", going.name, "--ignore-not-found", "-o", "name"];
-        assert_eq!(self.worker.server.kubectl(&again), "");
+        server.replace(&format!("{path}/finalize"), &namespace);
+        assert_eq!(server.get(&path), None);
     }
 }
 

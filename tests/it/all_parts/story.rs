@@ -137,10 +137,12 @@ impl Story {
     }
 
     pub(super) fn cluster_api_is_done(&self, name: &str) {
-        let endpoint = r#"{"spec": {"controlPlaneEndpoint": {"host": "10.1.0.4", "port": 6443}}}"#;
-        let kind = "clusters.v1beta2.cluster.x-k8s.io";
-        let patch = ["patch", kind, name, "-n", name, "--type=merge", "-p", endpoint];
-        self.worker.server.kubectl(&patch);
+        let cluster = json!({
+            "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
+            "metadata": {"name": name, "namespace": name},
+        });
+        let endpoint = json!({"host": "10.1.0.4", "port": 6443});
+        self.worker.objects().merge(&cluster, json!({"spec": {"controlPlaneEndpoint": endpoint}}));
         let status = json!({
             "conditions": [condition("Available", "True", "Available", "")],
             "initialization": {"infrastructureProvisioned": true, "controlPlaneInitialized": true},

@@ -14,8 +14,8 @@ use tempfile::TempDir;
 use super::git;
 use super::observed::Worker;
 
-/// `KIND.VERSION.GROUP`, namespace, name.
-type Reference = (String, String, String);
+/// The version and the kind, the namespace, and the name.
+type Reference = ([String; 2], Option<String>, String);
 
 /// The Kustomization of a worker's whole folder.
 const ROOT: &str = "carp-worker";
@@ -94,14 +94,17 @@ impl Flux {
     }
 
     fn prune<'a>(&self, on: &Worker, gone: impl Iterator<Item = &'a Reference>) {
-        for (kind, namespace, name) in gone {
-            let there = of(on, &["get", kind, name, "-n", namespace, "--ignore-not-found"]);
+        let server = on.objects();
+        for ([version, kind], namespace, name) in gone {
+            let metadata = json!({"name": name, "namespace": namespace});
+            let gone = json!({"apiVersion": version, "kind": kind, "metadata": metadata});
             let keeps = "/metadata/annotations/kustomize.toolkit.fluxcd.io~1prune";
-            if there.is_null() || there.pointer(keeps) == Some(&json!("disabled")) {
+            let is_kept = |there: Value| there.pointer(keeps) == Some(&json!("disabled"));
+            if server.find(&gone).is_none_or(is_kept) {
                 continue;
             }
-            on.server.kubectl(&["delete", kind, name, "-n", namespace, "--wait=false"]);
-            if kind.starts_with("Kustomization.") {
+            server.begin_deletion(&gone);
+            if kind == "Kustomization" {
                 // Its finalizer prunes what it applied.
                 let own = self.inventory.borrow_mut().remove(name).unwrap_or_default();
                 self.prune(on, own.iter());
@@ -121,9 +124,7 @@ fn output(on: &Worker) -> TempDir {
 
 /// The Kustomizations of Flux's own namespace that act on this cluster.
 fn kustomizations(on: &Worker) -> Vec<Value> {
-    let kind = "kustomizations.v1.kustomize.toolkit.fluxcd.io";
-    let list = of(on, &["get", kind, "-n", "flux-system"]);
-    let all = list["items"].as_array().cloned().unwrap_or_default();
+    let all = on.objects().list("Kustomization.kustomize.toolkit.fluxcd.io", "flux-system");
     all.into_iter().filter(|k| k["spec"].get("kubeConfig").is_none()).collect()
 }
 
@@ -131,18 +132,9 @@ fn name(object: &Value) -> String {
     object["metadata"]["name"].as_str().unwrap().to_owned()
 }
 
-fn of(on: &Worker, args: &[&str]) -> Value {
-    let text = on.server.kubectl(&[args, &["-o", "json"]].concat());
-    if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
-}
-
 fn reference(object: &Value) -> Reference {
-    let kind = object["kind"].as_str().unwrap();
-    let kind = match object["apiVersion"].as_str().unwrap().split_once('/') {
-        Some((group, version)) => format!("{kind}.{version}.{group}"),
-        None => kind.to_owned(),
-    };
-    let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default").to_owned();
+    let kind = ["apiVersion", "kind"].map(|field| object[field].as_str().unwrap().to_owned());
+    let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
     (kind, namespace, name(object))
 }
 

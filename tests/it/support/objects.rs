@@ -47,6 +47,38 @@ impl Objects {
         self.client.request(http::Request::get(path).body(Vec::new()).unwrap()).await
     }
 
+    /// The object that is called like this one; `None` where there is none.
+    #[track_caller]
+    pub(crate) fn find(&self, object: &Value) -> Option<Value> {
+        let there = self.runtime.block_on(api(&self.client, object).get_opt(name(object)));
+        let there = there.unwrap_or_else(|error| panic!("{}: {error}", identity(object)));
+        there.map(|object| serde_json::to_value(object).unwrap())
+    }
+
+    /// The objects of a kind in a namespace, which is written `KIND.GROUP`, in the first version that has it.
+    #[track_caller]
+    pub(crate) fn list(&self, kind: &str, namespace: &str) -> Vec<Value> {
+        let (name, group) = kind.split_once('.').unwrap();
+        let plural = carp::model::plural(name);
+        let known = self.get(&format!("/apis/{group}")).unwrap();
+        let versions = known["versions"].as_array().unwrap().iter();
+        let mut lists = versions.filter_map(|version| {
+            let version = version["groupVersion"].as_str().unwrap();
+            self.get(&format!("/apis/{version}/namespaces/{namespace}/{plural}"))
+        });
+        let mut list = lists.next().unwrap_or_else(|| panic!("{kind} is not served"));
+        list["items"].as_array_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Puts an object in the place of what the server has at a path.
+    #[track_caller]
+    pub(crate) fn replace(&self, path: &str, object: &Value) {
+        let put = http::Request::put(path).header("content-type", "application/json");
+        let put = put.body(object.to_string().into_bytes()).unwrap();
+        let put = self.runtime.block_on(self.client.request::<Value>(put));
+        put.unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
+
     /// Creates an object, and returns what the server made of it.
     #[track_caller]
     pub(crate) fn create(&self, object: &Value) -> Value {
@@ -83,6 +115,15 @@ impl Objects {
         serde_json::to_value(applied).unwrap()
     }
 
+    /// Changes some fields of an object that is there.
+    #[track_caller]
+    pub(crate) fn merge(&self, object: &Value, change: Value) {
+        let api = api(&self.client, object);
+        let (params, change) = (PatchParams::default(), Patch::Merge(change));
+        let merged = self.runtime.block_on(api.patch(name(object), &params, &change));
+        merged.unwrap_or_else(|error| panic!("{}: {error}", identity(object)));
+    }
+
     /// Writes the status of an object that is there, whoever has changed the object before.
     #[track_caller]
     pub(crate) fn status(&self, object: &Value) {
@@ -102,6 +143,14 @@ impl Objects {
         let written =
             self.runtime.block_on(api.replace_status(name(object), &params, &typed(object)));
         written.unwrap_or_else(|error| panic!("status of {}: {error}", identity(object)));
+    }
+
+    /// Begins to delete an object that is there.
+    #[track_caller]
+    pub(crate) fn begin_deletion(&self, object: &Value) {
+        let api = api(&self.client, object);
+        let begun = self.runtime.block_on(api.delete(name(object), &DeleteParams::background()));
+        assert!(begun.is_ok(), "{}: {:?}", identity(object), begun.err());
     }
 
     /// Deletes an object that is there, and waits until it is gone; half a minute at most.
