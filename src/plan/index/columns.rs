@@ -76,7 +76,7 @@ impl Columns {
         Some(Self { filters: filters.collect(), terms: terms.collect::<Option<_>>()? })
     }
 
-    /// The numbers of what the rules say of requests with this key: where two have the same, no rule tells them apart.
+    /// The numbers of what the rules say of requests with this key: where two have the same, no rule that stays tells them apart.
     pub(super) fn numbers(
         &mut self,
         key: RequestKey,

@@ -18,7 +18,7 @@ use crate::plan::worker_states::WorkerStates;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeapEntry {
     /// Its moving terms.
-    pub(super) moving: MovingTerms,
+    moving: MovingTerms,
     /// Its place in the worker states, which is that of its name.
     pub(super) place: usize,
     stamp: u32,

@@ -33,8 +33,8 @@ use super::worker_states::WorkerStates;
 use crate::model::api::Strategy;
 use crate::model::{Fleet, Reason, ReasonCode, Resources};
 
-/// The most places of workers that are kept; with more the index begins anew. A fleet in which no two
-/// clusters are alike would need a list of all workers for each.
+/// The most places of workers that are kept; with more the index begins anew. A fleet in which the rules say something
+/// else of every cluster would need a list of all workers for each.
 const MOST: usize = 8_000_000;
 
 /// Why the capacity rule refuses what takes the same, over all workers.

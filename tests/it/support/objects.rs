@@ -55,7 +55,7 @@ impl Objects {
         there.map(|object| serde_json::to_value(object).unwrap())
     }
 
-    /// The objects of a kind in a namespace, which is written `KIND.GROUP`, in the first version that has it.
+    /// The objects of a kind, `KIND.GROUP`, in a namespace, in the first version that has the kind.
     #[track_caller]
     pub(crate) fn list(&self, kind: &str, namespace: &str) -> Vec<Value> {
         let (name, group) = kind.split_once('.').unwrap();
@@ -156,9 +156,9 @@ impl Objects {
     /// Deletes an object that is there, and waits until it is gone; half a minute at most.
     #[track_caller]
     pub(crate) fn delete(&self, object: &Value) {
+        self.begin_deletion(object);
         let api = api(&self.client, object);
         let gone = self.runtime.block_on(async {
-            api.delete(name(object), &DeleteParams::background()).await?;
             for _ in 0..600 {
                 if api.get_opt(name(object)).await?.is_none() {
                     return Ok(true);
