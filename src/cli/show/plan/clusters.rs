@@ -1,5 +1,6 @@
 //! What a plan does to one cluster, in the words of people.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use crate::cli::show;
 use crate::model::words::words;
 use crate::model::{
     Binding, ClusterPlan, ClusterState, Decision, DeletionStep, Fleet, Move, MoveProgress, Name,
-    Owned, Progress, Proposal, ReasonCode,
+    Owned, Previous, Progress, Proposal, ReasonCode, WorkerLock,
 };
 use crate::pipeline::Update;
 
@@ -52,6 +53,7 @@ pub(super) fn change_of(
     name: &Name,
     planned: &ClusterPlan,
     proposal: &Proposal,
+    workers: &WorkersBefore<'_>,
     files: &FileCounts,
     updates: &BTreeMap<Name, Update>,
 ) -> Option<ClusterChange> {
@@ -59,7 +61,7 @@ pub(super) fn change_of(
     let deletion = planned.deletion.as_deref();
     let done = deletion.and_then(progress_words);
     let over = deletion.is_some_and(|d| matches!(d.progress, Progress::Ends(_)));
-    let before = worker_before(name, planned, proposal);
+    let before = workers.of_cluster(name, planned);
     let moved = planned.moved.as_deref();
     // What was deleted is made anew, and moves from nowhere.
     let wanted = planned.decision != Decision::Forget;
@@ -155,12 +157,36 @@ fn advances(moved: Option<&Move>) -> bool {
     moved.is_some_and(Move::advances)
 }
 
-/// The worker whose lock lists a cluster. Most are where they were, so that one is asked first.
-fn worker_before(name: &Name, planned: &ClusterPlan, proposal: &Proposal) -> Option<Name> {
-    let workers = &proposal.previous.workers;
-    let lists = |worker: &Name| workers.get(worker)?.clusters.get(name).map(|_| worker.clone());
-    let there = planned.decision.worker().and_then(lists);
-    there.or_else(|| workers.keys().find_map(lists))
+/// The workers whose locks list the clusters before this plan.
+pub(super) struct WorkersBefore<'a> {
+    locks: &'a BTreeMap<Name, WorkerLock>,
+    /// The worker of every cluster, once it is asked for one that is not where it is going to be.
+    all: OnceCell<BTreeMap<&'a Name, &'a Name>>,
+}
+
+impl<'a> WorkersBefore<'a> {
+    pub(super) fn new(previous: &'a Previous) -> Self {
+        Self { locks: &previous.workers, all: OnceCell::new() }
+    }
+
+    /// The worker whose lock lists a cluster. Most are where they were, so that one is asked first.
+    fn of_cluster(&self, name: &Name, planned: &ClusterPlan) -> Option<Name> {
+        let worker = planned.decision.worker();
+        let lists = |worker: &&Name| {
+            self.locks.get(*worker).is_some_and(|lock| lock.clusters.contains_key(name))
+        };
+        worker.filter(lists).or_else(|| self.all().get(name).copied()).cloned()
+    }
+
+    /// Where two locks list a cluster, which happens while it moves, the first one's worker.
+    fn all(&self) -> &BTreeMap<&'a Name, &'a Name> {
+        self.all.get_or_init(|| {
+            let listed = self.locks.iter().rev().flat_map(|(worker, lock)| {
+                lock.clusters.keys().map(move |cluster| (cluster, worker))
+            });
+            listed.collect()
+        })
+    }
 }
 
 fn is_deleting(name: &Name, worker: &Name, proposal: &Proposal) -> bool {
@@ -186,4 +212,27 @@ pub fn why_here(binding: &Binding, fleet: &Fleet) -> String {
         let _ = write!(why, "; policy {policy}");
     }
     why
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Resources;
+
+    #[test]
+    fn a_cluster_that_two_locks_list_was_where_it_stays_or_else_on_the_first() {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let mut previous = super::super::sample::proposal().previous;
+        let lock = previous.workers[&name("w1")].clone();
+        previous.workers.insert(name("w0"), lock);
+        let workers = WorkersBefore::new(&previous);
+        let before = |cluster: &str, decision| {
+            workers.of_cluster(&name(cluster), &ClusterPlan::new(decision, Resources::new()))
+        };
+        let waits = || Decision::Wait { seen: 1, reasons: [ReasonCode::Capacity].into() };
+        assert_eq!(before("pay", Decision::Keep { worker: name("w1") }), Some(name("w1")));
+        assert_eq!(before("pay", Decision::Keep { worker: name("w2") }), Some(name("w0")));
+        assert_eq!(before("pay", waits()), Some(name("w0")));
+        assert_eq!(before("shop", waits()), None);
+    }
 }

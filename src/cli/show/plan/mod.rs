@@ -44,7 +44,7 @@ use crate::model::{
     Quantity, ReasonCode, WorkerState, paths, thousands,
 };
 use crate::pipeline::Update;
-use clusters::change_of;
+use clusters::{WorkersBefore, change_of};
 use workers::WorkerLine;
 
 /// A proposal, sorted by what it means to people.
@@ -156,7 +156,8 @@ impl<'a> PlanView<'a> {
         updates: &BTreeMap<Name, Update>,
     ) -> Self {
         let files = FileCounts::of(proposal, prefix);
-        let change = |(name, planned)| change_of(name, planned, proposal, &files, updates);
+        let before = WorkersBefore::new(&proposal.previous);
+        let change = |(name, planned)| change_of(name, planned, proposal, &before, &files, updates);
         let mut clusters: Vec<_> = proposal.plan.clusters.iter().filter_map(change).collect();
         clusters.sort_by(|a, b| (a.action, &a.name).cmp(&(b.action, &b.name)));
         let told: Vec<_> =
