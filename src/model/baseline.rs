@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Digest, Fact, FactFile, FleetCounts, Gate, Hold, Id, Name, PendingReasons, Refusal,
-    StandingClusters, StandingWorker,
+    StandingClusters, StandingWorker, Unloaded,
 };
 use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 8;
+pub const BASELINE_FORMAT: u32 = 9;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
@@ -80,6 +80,8 @@ pub struct Baseline {
     pub growth: DocumentGrowth,
     /// What was found.
     pub findings: Vec<Diagnostic>,
+    /// What did not load for it.
+    pub unloaded: Vec<Unloaded>,
     /// What was verified besides; `None` where that is not known.
     pub verified: Option<Verification>,
     /// What guards hold.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::api::{
     AcknowledgementSpec, ClusterSelector, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
     OverridePolicySpec, OverrideTarget, PlacementPolicySpec, Tenant, WorkerField,
@@ -315,7 +317,7 @@ pub struct BrokenOverride {
 }
 
 /// A document, or a whole file, that did not load.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unloaded {
     /// The file.
     pub file: String,

@@ -61,6 +61,7 @@ pub fn baseline(
         room: fleet.room,
         growth: DocumentGrowth::default(),
         findings: proposal.diagnostics.iter().cloned().collect(),
+        unloaded: fleet.unloaded.clone(),
         verified: None,
         holds: proposal.plan.holds.clone(),
         gates: proposal.gates.clone(),

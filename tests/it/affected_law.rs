@@ -140,6 +140,7 @@ fn assert_same(narrow: &Proposal, whole: &Proposal) {
     assert_eq!(narrow.diagnostics.sorted(), whole.diagnostics.sorted());
     assert_eq!(narrow.plan.holds, whole.plan.holds);
     assert_eq!(narrow.gates, whole.gates);
+    assert_eq!(narrow.fleet.unloaded, whole.fleet.unloaded);
     assert!(narrow.valid_until.is_none_or(|at| whole.valid_until.is_some_and(|by| at <= by)));
 }
 

@@ -129,6 +129,25 @@ fn an_edit_of_one_cluster_is_all_that_a_run_looks_at() {
 }
 
 #[test]
+fn what_did_not_load_is_told_by_a_run_that_looks_at_an_edit_alone() {
+    let fleet = settled();
+    let broken = cluster("delta", "eastus").replace("spec:", "spec:\n  nope: 1");
+    fleet.write("fleet/clusters/delta.yaml", broken.as_bytes());
+    fleet.commit("delta is broken");
+    for _ in 0..2 {
+        fleet.carp(&["reconcile", "--once"]);
+    }
+    pause(&fleet, "alpha");
+    let without = fleet.copy();
+    fs::remove_dir_all(without.path().join(".git/carp")).unwrap();
+    fs::remove_file(memo(&fleet)).unwrap();
+    let [alone, whole] = [&fleet, &without].map(|fleet| fleet.carp(&["reconcile", "--once"]));
+    assert!(!memo(&fleet).exists(), "it looked at everything");
+    assert!(alone.err.contains("until it is mended, delta keeps"), "{}", alone.err);
+    assert_eq!((alone.out, alone.err, alone.exit), (whole.out, whole.err, whole.exit));
+}
+
+#[test]
 fn a_cache_that_is_lost_or_damaged_costs_time_only() {
     for file in ["baseline.json", "documents.redb", "stamp.json"] {
         for damage in [None, Some(&b"nothing"[..])] {

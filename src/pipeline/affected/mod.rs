@@ -142,6 +142,7 @@ fn decide_part(
         return Ok(None);
     }
     proposal.diagnostics = baseline.findings.iter().cloned().collect();
+    proposal.fleet.unloaded.clone_from(&baseline.unloaded);
     let until = [proposal.valid_until, baseline.until].into_iter().flatten().min();
     // What this run counts is counted once: the next one stands on without it.
     proposal.valid_until = [until, counts_until].into_iter().flatten().min();
