@@ -122,6 +122,20 @@ pub struct Work {
     pub objects_written: u64,
 }
 
+impl Work {
+    /// Both together.
+    #[must_use]
+    pub const fn plus(self, more: Self) -> Self {
+        Self {
+            blobs_parsed: self.blobs_parsed + more.blobs_parsed,
+            clusters_planned: self.clusters_planned + more.clusters_planned,
+            workers_counted: self.workers_counted + more.workers_counted,
+            clusters_rendered: self.clusters_rendered + more.clusters_rendered,
+            objects_written: self.objects_written + more.objects_written,
+        }
+    }
+}
+
 /// One path that changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {

@@ -3,17 +3,15 @@
 
 use super::Error;
 use super::kept_baseline::{KeptBaseline, NextBaseline, OpenedBaseline, Paths};
+use super::last_run::LastRun;
 use super::outcome::Verdict;
-use super::reports::{ReportTips, Reporting};
+use super::reports::Reporting;
 use super::run::ReconcileRun;
 use super::run_inputs::RunInputs;
-use crate::model::{Baseline, Memo, Proposal, Snapshot, TurnStatus, Verification};
+use super::standing::standing;
+use crate::model::{Baseline, Memo, Proposal, Snapshot, TurnStatus};
 use crate::pipeline;
-use crate::store::{load_sealed, save_sealed};
-use crate::verify;
-
-/// The most findings of what is verified that are kept.
-const MOST_FOUND: usize = 200;
+use crate::store::save_sealed;
 
 impl RunInputs<'_> {
     /// What one run would commit, by what the last run left standing; `None` where everything must be looked at.
@@ -25,13 +23,12 @@ impl RunInputs<'_> {
         let Self { repository, names, store, .. } = *self;
         let prefix = &snapshot.input.prefix;
         let opened = OpenedBaseline::open(repository, prefix, self.options.program);
-        let Some(OpenedBaseline { baseline, index, documents, reports: tips }) = opened else {
+        let Some(OpenedBaseline { baseline, index, documents, paths }) = opened else {
             return Ok(None);
         };
         // The tips are many, and most runs find the reports as the last one did.
         let changed = reports.digest() != baseline.reports;
-        let tips = changed.then(|| load_sealed::<ReportTips>(&tips)).flatten();
-        let tips = tips.filter(|tips| Reporting::digest_of(tips) == baseline.reports);
+        let tips = changed.then(|| paths.tips(baseline.reports)).flatten();
         let since = reports.since(tips.as_ref(), repository, names, store)?;
         let affected = pipeline::propose_affected(snapshot, &since, store, &baseline, &index)?;
         let next = |next: Baseline| NextBaseline { before: baseline.clone(), next, documents };
@@ -49,11 +46,13 @@ impl ReconcileRun<'_> {
         if self.asks_signatures || self.names.proposes {
             return;
         }
-        let paths = Paths::of(self.repository, &self.place.prefix);
+        let (repository, prefix) = (self.repository, &self.place.prefix);
+        let paths = Paths::of(repository, prefix);
+        let waits = matches!(status, Some(TurnStatus::Waiting { .. }));
         // A cache that cannot be written, or an object that cannot be read, costs the next run time.
         if let Some(NextBaseline { before, next, documents }) = &self.next {
+            LastRun::forget(repository, prefix);
             let (next, documents) = (next.clone(), *documents);
-            let waits = matches!(status, Some(TurnStatus::Waiting { .. }));
             let baseline = if waits { next.with_status_of(before) } else { Some(next) };
             let Some(baseline) = baseline else { return };
             if baseline.reports != before.reports {
@@ -62,23 +61,17 @@ impl ReconcileRun<'_> {
             let _ = save_sealed(&paths.baseline, &KeptBaseline { program, documents, baseline });
             return;
         }
-        let Some(reported) = self.reported else { return };
+        let Some(reports) = self.reported else { return };
         let nothing = Memo::default();
         let memo = self.memo.as_ref().unwrap_or(&nothing);
-        if let Ok(Some((baseline, documents))) =
-            pipeline::baseline(&self.snapshot, reported, &self.proposal, &self.store, memo)
-        {
-            let baseline = Baseline { verified: self.verified(), ..baseline };
-            let _ = paths.save_tips(self.tips.as_ref());
-            let _ = paths.save(program, baseline, &documents);
+        match standing(&self.snapshot, reports, &self.proposal, &self.store, memo) {
+            Ok(Some((baseline, documents))) => {
+                LastRun::forget(repository, prefix);
+                let _ = paths.save_tips(self.tips.as_ref());
+                let _ = paths.save(program, baseline, &documents);
+            }
+            Ok(None) if !waits => self.leave_last_run(program, reports),
+            _ => {}
         }
-    }
-
-    /// What `validate` verifies besides; `None` where it finds much: then it is found anew each time.
-    fn verified(&self) -> Option<Verification> {
-        let Self { snapshot, proposal, store, .. } = self;
-        let verified =
-            verify::fleet(&snapshot.input, store, &proposal.fleet, &proposal.previous).ok()?;
-        (verified.findings.len() <= MOST_FOUND).then_some(verified)
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::caches::cache_file;
-use super::reports::ReportTips;
+use super::reports::{ReportTips, Reporting};
 use crate::git::Repository;
 use crate::model::{Baseline, Digest, KnownDocuments, StoreError};
 use crate::store::{DocumentDatabase, load_sealed, save_documents, save_sealed};
@@ -25,8 +25,7 @@ pub(super) struct OpenedBaseline {
     pub(super) baseline: Baseline,
     pub(super) index: DocumentDatabase,
     pub(super) documents: Digest,
-    /// Where the refs of the reports are kept.
-    pub(super) reports: PathBuf,
+    pub(super) paths: Paths,
 }
 
 impl OpenedBaseline {
@@ -36,12 +35,12 @@ impl OpenedBaseline {
         prefix: &str,
         program: Option<Digest>,
     ) -> Option<Self> {
-        let Paths { baseline, documents: index, reports } = Paths::of(repository, prefix);
-        let kept = load_sealed::<KeptBaseline>(&baseline);
+        let paths = Paths::of(repository, prefix);
+        let kept = load_sealed::<KeptBaseline>(&paths.baseline);
         let KeptBaseline { baseline, documents, .. } =
             kept.filter(|kept| Some(kept.program) == program)?;
-        let index = DocumentDatabase::open(&index, documents)?;
-        Some(Self { baseline, index, documents, reports })
+        let index = DocumentDatabase::open(&paths.documents, documents)?;
+        Some(Self { baseline, index, documents, paths })
     }
 }
 
@@ -67,6 +66,12 @@ impl Paths {
             documents: path("documents.redb"),
             reports: path("reports.json"),
         }
+    }
+
+    /// The refs of the reports that were kept last, where these are they.
+    pub(super) fn tips(&self, of: Digest) -> Option<ReportTips> {
+        let tips = load_sealed::<ReportTips>(&self.reports);
+        tips.filter(|tips| Reporting::digest_of(tips) == of)
     }
 
     /// The refs of the reports, which count only beside a baseline that has their digest.

@@ -39,18 +39,31 @@ impl RunInputs<'_> {
         let unsigned = !signers.ask_of_input() && !signers.ask_of_reports();
         if unsigned
             && !self.names.proposes
-            && let Some((proposal, next)) = self.propose_affected(&snapshot, &reports)
+            && let Some((proposal, next, memo)) = self.propose_part(&snapshot, &reports)
         {
-            let (vouched, asks_signatures, memo) = (Vouched::default(), false, None);
+            let (vouched, asks_signatures) = (Vouched::default(), false);
             let (next, tips) = (Some(next), reports.tips());
             return Ok(Proposed { snapshot, proposal, vouched, asks_signatures, memo, next, tips });
         }
         self.propose_whole(snapshot, reports)
     }
 
+    /// What the run proposes by what stands, or stood as the last run left it.
+    fn propose_part(
+        &self,
+        snapshot: &Snapshot,
+        reports: &Reporting,
+    ) -> Option<(Proposal, NextBaseline, Option<Memo>)> {
+        if let Some((proposal, next)) = self.propose_affected(snapshot, reports) {
+            return Some((proposal, next, None));
+        }
+        let (proposal, next, memo) = self.propose_since_last_run(snapshot, reports)?;
+        Some((proposal, next, Some(memo)))
+    }
+
     /// What is affected is read from objects that the baseline names, and those may be gone: old trees are
     /// pruned. That fails no run. Where an object is damaged that counts, a look at everything finds it.
-    fn propose_affected(
+    pub(super) fn propose_affected(
         &self,
         snapshot: &Snapshot,
         reports: &Reporting,

@@ -116,7 +116,8 @@ pub(super) fn reports_on_refs(
     read_refs(repository, &names.observed(), repository.list_refs(&names.observed())?, store)
 }
 
-fn read_refs(
+/// The reports on refs with these tips.
+pub(super) fn read_refs(
     repository: &Repository,
     prefix: &str,
     refs: Vec<(String, Id)>,

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use carp::change::plan_digest;
-use carp::model::{Baseline, KnownDocuments, Name, Proposal, Snapshot};
-use carp::pipeline::{baseline, propose_affected};
+use carp::model::{Baseline, Digest, Id, Input, KnownDocuments, Name, Proposal, Snapshot};
+use carp::pipeline::{baseline, propose, propose_affected};
 use carp::verify;
 use proptest::prelude::*;
 
@@ -26,6 +26,16 @@ pub(crate) struct Standing {
     pub(crate) reports: Option<BTreeMap<Name, Vec<u8>>>,
     /// How many runs looked at what is affected alone.
     narrow_runs: u32,
+    /// How a run left the fleet that looked at everything and saw nothing stand.
+    left: Option<Left>,
+}
+
+#[derive(Clone)]
+struct Left {
+    input: Input,
+    output: Id,
+    reports: Option<BTreeMap<Name, Vec<u8>>>,
+    reported: Digest,
 }
 
 impl Standing {
@@ -52,7 +62,7 @@ impl Standing {
 
     /// A world of whose runs nothing is known.
     fn nothing_of(world: World) -> Self {
-        Self { world, baseline: None, reports: None, narrow_runs: 0 }
+        Self { world, baseline: None, reports: None, narrow_runs: 0, left: None }
     }
 
     /// Runs until nothing changes any more.
@@ -112,14 +122,40 @@ impl Standing {
         }
         let proposal = self.world.run();
         self.reports.clone_from(&self.world.reports);
-        let World { store, memo, .. } = &self.world;
-        let left = baseline(&snapshot, self.world.reported(), &proposal, store, memo).unwrap();
-        let of = (&snapshot.input, &proposal.fleet, &proposal.previous);
-        let verified = verify::fleet(of.0, store, of.1, of.2).unwrap();
-        let verified = Some(verified);
-        self.baseline =
-            left.map(|(before, documents)| (Baseline { verified, ..before }, documents));
+        let reported = self.world.reported();
+        self.baseline = self.standing(&snapshot, reported, &proposal);
+        let left = || Left {
+            input: snapshot.input.clone(),
+            output: proposal.tree,
+            reports: self.reports.clone(),
+            reported,
+        };
+        self.left = self.baseline.is_none().then(left);
         false
+    }
+
+    /// What stands after a look at everything.
+    fn standing(
+        &self,
+        snapshot: &Snapshot,
+        reported: Digest,
+        proposal: &Proposal,
+    ) -> Option<(Baseline, KnownDocuments)> {
+        let World { store, memo, .. } = &self.world;
+        let left = baseline(snapshot, reported, proposal, store, memo).unwrap();
+        let (fleet, previous) = (&proposal.fleet, &proposal.previous);
+        let verified = Some(verify::fleet(&snapshot.input, store, fleet, previous).unwrap());
+        left.map(|(before, documents)| (Baseline { verified, ..before }, documents))
+    }
+
+    /// Looks at everything as the last run left it, where that saw nothing stand, as the next run with news does.
+    fn look_at_last_run(&mut self) {
+        let left = self.left.take().filter(|left| self.world.output == Some(left.output));
+        let Some(Left { input, reports, reported, .. }) = left else { return };
+        let before = Snapshot { input, reports: reports.clone(), ..self.world.snapshot() };
+        let looked = propose(&before, &self.world.store, &mut self.world.memo).unwrap();
+        self.baseline = self.standing(&before, reported, &looked);
+        self.reports = reports;
     }
 }
 
@@ -153,6 +189,20 @@ proptest! {
         for edit in &history {
             apply(&mut standing.world, edit);
             standing.run();
+            standing.run();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: breadth(12, 512), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn of_a_fleet_that_is_never_quiet_nothing_is_missed(history in edits()) {
+        let mut standing = Standing::new();
+        for edit in &history {
+            apply(&mut standing.world, edit);
+            standing.look_at_last_run();
             standing.run();
         }
     }

@@ -27,6 +27,7 @@ mod bad_input;
 mod bad_repository;
 #[cfg(unix)]
 mod broken_worlds;
+mod busy;
 mod captures;
 mod certificate;
 #[cfg(unix)]

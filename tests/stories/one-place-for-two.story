@@ -60,7 +60,7 @@ $ carp plan
     tree   <id>
     files  +2 ~7 -0
     valid  until 2026-11-01T09:10:00Z
-    work   1 file parsed, 2 clusters planned, 1 rendered, 18 objects written
+    work   2 files parsed, 2 clusters planned, 1 rendered, 18 objects written
 
 $ carp reconcile --once
     committed carp/rendered <id>: carp: 1 worker, +1 -0 ~0 cluster, 1 pending
