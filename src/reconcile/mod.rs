@@ -11,6 +11,7 @@ mod error;
 mod first_run;
 mod heal;
 mod kept_baseline;
+mod known_names;
 mod last_run;
 mod look;
 mod looked;

@@ -1,5 +1,7 @@
 //! The full names of the refs of one fleet.
 
+use serde::{Deserialize, Serialize};
+
 use crate::git::{Redacted, RefSpec};
 use crate::model::api::{Branches, FleetSpec, WriteMode};
 
@@ -12,7 +14,7 @@ const MOST_REPORTS: usize = 20_000;
 
 /// Where the branches of a fleet are in a clone: with a remote, its tracking refs are the truth; without
 /// one the local branches are. What is in another repository has tracking refs of its own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
     /// The remote, where there is one.
     pub remote: Option<String>,

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::known_names::names_in;
 use super::sources::{names, remote};
 use super::{Error, FleetPlace, Names};
 use crate::diag::visible;
 use crate::git::{Gone, Repository};
-use crate::load;
 use crate::model::Id;
 use crate::model::api::{Branches, FleetSpec};
 
@@ -39,8 +39,8 @@ pub(super) fn refresh(place: &FleetPlace, repository: &Repository) -> Result<Ref
 /// What the branches of a fleet are called, as far as it is known without asking a remote: by the commit
 /// that is checked out, and by the input branch that it names.
 pub(super) fn known(place: &FleetPlace, repository: &Repository) -> Result<Names, Error> {
-    let spec = checked_out_spec(place, repository).unwrap_or_default();
-    let guess = names(Some(repository), &spec, &place.prefix);
+    let default = || names(Some(repository), &FleetSpec::default(), &place.prefix);
+    let guess = checked_out(place, repository).unwrap_or_else(default);
     Ok(said_by_input(place, repository, &guess)?.unwrap_or(guess))
 }
 
@@ -126,8 +126,8 @@ fn not_brought(left: &BTreeSet<String>) -> String {
 /// The names that the commit which is checked out gives; without one the defaults, with the branch that
 /// the remote's `HEAD` names.
 fn first_guess(place: &FleetPlace, repository: &Repository) -> Result<Names, Error> {
-    if let Some(spec) = checked_out_spec(place, repository) {
-        return Ok(names(Some(repository), &spec, &place.prefix));
+    if let Some(names) = checked_out(place, repository) {
+        return Ok(names);
     }
     let mut names = Names { remote: remote(repository), ..Names::default() };
     let head = names.remote.as_ref().map(|remote| repository.remote_head(remote)).transpose()?;
@@ -137,12 +137,11 @@ fn first_guess(place: &FleetPlace, repository: &Repository) -> Result<Names, Err
     Ok(names)
 }
 
-/// `carp.yaml` of the commit that is checked out, as far as it can be read.
-fn checked_out_spec(place: &FleetPlace, repository: &Repository) -> Option<FleetSpec> {
+/// The names that the commit which is checked out gives, where its `carp.yaml` can be read.
+fn checked_out(place: &FleetPlace, repository: &Repository) -> Option<Names> {
     let commit = repository.rev_parse("HEAD").ok()?;
     let tree = repository.commit_tree(commit).ok()?;
-    let store = repository.store().ok()?;
-    load::readable_fleet_spec(&store, tree, &place.prefix).ok()?
+    names_in(place, repository, tree).ok()?
 }
 
 /// The names that the input branch gives; `None` where it is not there, or where its `carp.yaml` cannot
@@ -153,8 +152,5 @@ fn said_by_input(
     names: &Names,
 ) -> Result<Option<Names>, Error> {
     let Some(input) = repository.resolve(&names.input())? else { return Ok(None) };
-    let store = repository.store()?;
-    let tree = repository.commit_tree(input)?;
-    let spec = load::readable_fleet_spec(&store, tree, &place.prefix)?;
-    Ok(spec.map(|spec| super::sources::names(Some(repository), &spec, &place.prefix)))
+    names_in(place, repository, repository.commit_tree(input)?)
 }

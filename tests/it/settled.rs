@@ -149,7 +149,7 @@ fn what_did_not_load_is_told_by_a_run_that_looks_at_an_edit_alone() {
 
 #[test]
 fn a_cache_that_is_lost_or_damaged_costs_time_only() {
-    for file in ["baseline.json", "documents.redb", "stamp.json"] {
+    for file in ["baseline.json", "documents.redb", "names.json", "stamp.json"] {
         for damage in [None, Some(&b"nothing"[..])] {
             let fleet = settled();
             let path = fleet.path().join(".git/carp").join(file);
@@ -159,9 +159,22 @@ fn a_cache_that_is_lost_or_damaged_costs_time_only() {
             }
             pause(&fleet, "bravo");
             let tree = planned(&fleet);
-            assert_eq!(run(&fleet, &[]).1, file != "stamp.json", "{file}");
+            let everything = matches!(file, "baseline.json" | "documents.redb");
+            assert_eq!(run(&fleet, &[]).1, everything, "{file}");
             assert_eq!(committed(&fleet), tree, "{file}");
         }
+    }
+}
+
+#[test]
+fn who_only_looks_keeps_nothing_where_nothing_is_kept() {
+    let fleet = settled();
+    let kept = fleet.path().join(".git/carp");
+    fs::remove_dir_all(&kept).unwrap();
+    for look in [&["plan"][..], &["validate"], &["status"], &["explain", "alpha"]] {
+        let ran = fleet.carp(look);
+        assert_eq!(ran.exit, 0, "{look:?}: {}", ran.err);
+        assert!(!kept.exists(), "{look:?}");
     }
 }
 
