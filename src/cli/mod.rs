@@ -5,6 +5,7 @@
 
 mod ack;
 mod agent;
+mod alone;
 mod args;
 mod completions;
 mod cordon;
@@ -67,6 +68,13 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 
+    #[command(flatten)]
+    global: GlobalArgs,
+}
+
+// What may stand beside any subcommand. A doc comment would be taken for what `carp` itself is.
+#[derive(clap::Args)]
+struct GlobalArgs {
     /// When to use colours; `NO_COLOR` turns them off too
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
@@ -127,19 +135,29 @@ pub fn run(argv: impl IntoIterator<Item = impl Into<OsString> + Clone>, io: &mut
     let argv: Vec<OsString> = argv.into_iter().map(Into::into).collect();
     let program = argv.first().map_or("carp".into(), |arg| arg.to_string_lossy().into_owned());
     let given: Vec<OsString> = argv.iter().skip(1).cloned().collect();
-    let read = command().try_get_matches_from(argv);
-    let cli = match read.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
+    let cli = match read(argv) {
         Ok(cli) => cli,
         Err(error) => return misread(&error, io),
     };
-    let (pinned_now, color) = (cli.now, cli.color);
-    let read_timeout = cli.read_timeout;
+    let GlobalArgs { color, now: pinned_now, read_timeout } = cli.global;
     let work = LongWork::default();
     let mut context = Context { io, pinned_now, color, program, args: given, read_timeout, work };
     match watched(&cli, &context).and_then(|()| dispatch(&cli.command, &mut context)) {
         Ok(exit) => exit,
         Err(error) => report(&error, &mut context),
     }
+}
+
+/// Reads the arguments: as those of the subcommand that stands first, and where they are not, as those of all of carp,
+/// which says what is wrong or asked for.
+fn read(argv: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let alone = argv.get(1).and_then(|name| alone::command(name.to_str()?));
+    let read = alone.and_then(|command| command.try_get_matches_from(&argv).ok());
+    let mut matches = match read {
+        Some(matches) => matches,
+        None => command().try_get_matches_from(argv)?,
+    };
+    Cli::from_arg_matches_mut(&mut matches)
 }
 
 /// Watches over this process, where it is one of its own.
@@ -156,7 +174,7 @@ fn watched(cli: &Cli, context: &Context<'_, '_>) -> Result<(), Error> {
         }
         _ => WatchedProcess::Command,
     };
-    watchdog::start(cli.read_timeout, watched)
+    watchdog::start(cli.global.read_timeout, watched)
         .map_err(|error| Error::failed("failed to start a thread").because(error))
 }
 
