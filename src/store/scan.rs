@@ -1,6 +1,7 @@
 //! The walk over a folder.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, DirEntry, File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -42,38 +43,43 @@ pub(super) struct ScannedFile {
 #[derive(Debug)]
 pub(super) struct FolderScan<'a> {
     store: &'a str,
-    root: &'a Path,
     limits: Limits,
     entries: usize,
+    /// Where the walk is.
+    path: PathBuf,
+    /// How many bytes of that stand before what is below the root.
+    above: usize,
     cache: StatCache,
     pub(super) files: BTreeMap<Id, ScannedFile>,
     pub(super) dirs: BTreeMap<Id, Arc<Dir>>,
 }
 
 impl<'a> FolderScan<'a> {
-    pub(super) fn new(store: &'a str, root: &'a Path, limits: Limits, cache: StatCache) -> Self {
+    pub(super) fn new(store: &'a str, root: &Path, limits: Limits, cache: StatCache) -> Self {
         let (files, dirs) = (BTreeMap::new(), BTreeMap::new());
-        Self { store, root, limits, entries: 0, cache, files, dirs }
+        let above = root.join("x").as_os_str().len() - 1;
+        Self { store, limits, entries: 0, path: root.to_owned(), above, cache, files, dirs }
     }
 
     /// Walks the folder and returns its id; what was hashed is kept for the next walk.
     pub(super) fn walk(&mut self) -> Result<Id, StoreError> {
-        let id = self.folder(self.root, 0)?;
+        let id = self.folder(0)?;
         std::mem::take(&mut self.cache).keep();
         Ok(id)
     }
 
-    /// The id of a folder. Directories without files are left out, as Git does.
-    fn folder(&mut self, path: &Path, depth: usize) -> Result<Id, StoreError> {
+    /// The id of the folder where the walk is. Directories without files are left out, as Git does.
+    fn folder(&mut self, depth: usize) -> Result<Id, StoreError> {
         if depth > self.limits.depth {
-            return Err(self.too_large(path, &format!("{} levels", self.limits.depth)));
+            return Err(self.too_large(&format!("{} levels", self.limits.depth)));
         }
-        let listing = fs::read_dir(path).map_err(|e| medium(self.store, "listing", path, e))?;
         let mut dir = Dir::default();
-        for item in listing {
-            let item = item.map_err(|e| medium(self.store, "listing", path, e))?;
-            if let Some(entry) = self.entry(&item, depth)? {
-                dir.insert(item.file_name().as_encoded_bytes(), entry);
+        for (name, item) in self.listing()? {
+            self.path.push(&name);
+            let entry = self.entry(&item, depth)?;
+            self.path.pop();
+            if let Some(entry) = entry {
+                dir.insert(name.as_encoded_bytes(), entry);
             }
         }
         let id = dir.id();
@@ -81,43 +87,49 @@ impl<'a> FolderScan<'a> {
         Ok(id)
     }
 
+    /// What is in the folder where the walk is, but for what is Git's own, by name: so is what the cache knows. No more than
+    /// is too much.
+    fn listing(&self) -> Result<Vec<(OsString, DirEntry)>, StoreError> {
+        let failed = |e| medium(self.store, "listing", &self.path, e);
+        let items = fs::read_dir(&self.path).map_err(failed)?;
+        let named = items.map(|item| item.map(|item| (item.file_name(), item)));
+        let is_own = |name: &OsString| name.eq_ignore_ascii_case(".git");
+        let others = named.filter(|item| !item.as_ref().is_ok_and(|(name, _)| is_own(name)));
+        let most = self.limits.entries.saturating_add(1);
+        let mut listing: Vec<_> = others.take(most).collect::<Result<_, _>>().map_err(failed)?;
+        listing.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(listing)
+    }
+
+    /// The entry of what the walk has come to.
     fn entry(&mut self, item: &DirEntry, depth: usize) -> Result<Option<Entry>, StoreError> {
-        if item.file_name().eq_ignore_ascii_case(".git") {
-            return Ok(None);
-        }
-        let path = item.path();
         self.entries += 1;
         if self.entries > self.limits.entries {
-            return Err(self.too_large(&path, &format!("{} entries", self.limits.entries)));
+            return Err(self.too_large(&format!("{} entries", self.limits.entries)));
         }
         // The entry's own metadata: a symbolic link is looked at, never followed.
-        let about = item.metadata().map_err(|e| medium(self.store, "looking at", &path, e))?;
+        let about = item.metadata().map_err(|e| medium(self.store, "looking at", &self.path, e))?;
         if about.is_dir() {
-            let id = self.folder(&path, depth + 1)?;
+            let id = self.folder(depth + 1)?;
             return Ok((id != Id::EMPTY_DIR).then_some(Entry { kind: EntryKind::Dir, id }));
         }
         let Some(kind) = kind_of(&about) else {
             // Sockets, pipes and devices: Git does not see them either.
             return Ok(None);
         };
-        let id = self.file(ScannedFile { path, size: about.len(), kind }, &about)?;
+        let mut found = ScannedFile { path: self.path.clone(), size: about.len(), kind };
+        let below = &self.path.as_os_str().as_encoded_bytes()[self.above..];
+        let id = self.cache.id(below, &about, || hash(self.store, &mut found))?;
+        self.files.insert(id, found);
         Ok(Some(Entry { kind, id }))
     }
 
-    fn file(&mut self, mut found: ScannedFile, about: &Metadata) -> Result<Id, StoreError> {
-        let path = found.path.clone();
-        let below = path.strip_prefix(self.root).unwrap_or(&path);
-        let id = self.cache.id(below, about, || hash(self.store, &mut found))?;
-        self.files.insert(id, found);
-        Ok(id)
-    }
-
-    fn too_large(&self, path: &Path, bound: &str) -> StoreError {
+    fn too_large(&self, bound: &str) -> StoreError {
         StoreError::Medium {
             store: self.store.to_owned(),
             detail: format!(
                 "there are more than {bound} at `{}`; name the folder that holds the fleet itself",
-                path.display()
+                self.path.display()
             ),
         }
     }

@@ -8,6 +8,7 @@
 
 use std::convert::Infallible;
 use std::fs::{self, Metadata};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::memo_file::{seal, unseal};
@@ -26,9 +27,60 @@ const USUAL: usize = 128;
 pub(super) struct StatData([u8; Self::SIZE]);
 
 /// What is known of one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct CachedFile {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CachedFile<'a> {
     /// Below the folder.
+    path: &'a [u8],
+    stat: StatData,
+    id: Id,
+}
+
+/// The files that were known, as the bytes that they were read from: most are looked up once and nothing else.
+#[derive(Debug, Default)]
+struct KnownFiles {
+    bytes: Vec<u8>,
+    /// Where the path of each begins and ends, in the order of the paths.
+    paths: Vec<Range<usize>>,
+}
+
+impl KnownFiles {
+    /// What [`sealed`] made bytes of; `None` where they are damaged.
+    fn unsealed(bytes: Vec<u8>) -> Option<Self> {
+        let mut at = bytes.len() - unseal(&bytes)?.len();
+        let mut paths = Vec::with_capacity((bytes.len() - at) / USUAL);
+        while at < bytes.len() {
+            let end = at + memchr::memchr(0, &bytes[at..])?;
+            paths.push(at..end);
+            at = end + 1 + StatData::SIZE + ID;
+        }
+        (at == bytes.len()).then_some(Self { bytes, paths })
+    }
+
+    fn path(&self, nth: usize) -> Option<&[u8]> {
+        self.bytes.get(self.paths.get(nth)?.clone())
+    }
+
+    fn file(&self, nth: usize) -> Option<CachedFile<'_>> {
+        let path = self.path(nth)?;
+        let after = self.bytes.get(self.paths.get(nth)?.end + 1..)?;
+        let (stat, after) = after.split_first_chunk()?;
+        let (id, _) = after.split_first_chunk::<ID>()?;
+        Some(CachedFile { path, stat: StatData(*stat), id: Id::from_bytes(*id) })
+    }
+
+    /// Which file has a path. A walk comes by them in nearly the order that they have here, so the `guess` is looked at
+    /// first.
+    fn find(&self, path: &[u8], guess: usize) -> Option<usize> {
+        if self.path(guess) == Some(path) {
+            return Some(guess);
+        }
+        self.paths.binary_search_by(|known| self.bytes[known.clone()].cmp(path)).ok()
+    }
+}
+
+/// A file of which something was learned.
+#[derive(Debug)]
+struct LearnedFile {
     path: Vec<u8>,
     stat: StatData,
     id: Id,
@@ -39,10 +91,10 @@ struct CachedFile {
 pub(super) struct StatCache {
     /// Where it is kept, and what the file system's clock said before the look; `None` where nothing is kept.
     kept: Option<(PathBuf, i64)>,
-    /// By path.
-    before: Vec<CachedFile>,
-    now: Vec<CachedFile>,
-    has_learned: bool,
+    before: KnownFiles,
+    /// Which of these are as they were.
+    same: Vec<usize>,
+    learned: Vec<LearnedFile>,
 }
 
 impl StatCache {
@@ -52,38 +104,45 @@ impl StatCache {
     pub(super) fn open(path: &Path) -> Self {
         let folder = path.parent().filter(|_| cfg!(unix));
         let Some(began) = folder.and_then(clock) else { return Self::default() };
-        let before = fs::read(path).ok().and_then(|bytes| unsealed(&bytes)).unwrap_or_default();
+        let before = fs::read(path).ok().and_then(KnownFiles::unsealed).unwrap_or_default();
         Self { kept: Some((path.to_owned(), began)), before, ..Self::default() }
     }
 
     /// The id of a file, which is hashed where it may not be as it was. Its stat data was read before this is called.
     pub(super) fn id<E>(
         &mut self,
-        path: &Path,
+        path: &[u8],
         about: &Metadata,
         hash: impl FnOnce() -> Result<Id, E>,
     ) -> Result<Id, E> {
         let Some((_, began)) = &self.kept else { return hash() };
         let stat = StatData::of(about);
-        let path = path.as_os_str().as_encoded_bytes();
-        let at = self.before.binary_search_by(|file| file.path.as_slice().cmp(path));
-        if let Some(known) = at.ok().map(|at| &self.before[at]).filter(|file| file.stat == stat) {
-            self.now.push(known.clone());
-            return Ok(known.id);
+        let guess = self.same.last().map_or(0, |last| last + 1);
+        let known = self.before.find(path, guess);
+        let known = known.and_then(|nth| Some((nth, self.before.file(nth)?)));
+        if let Some((nth, file)) = known.filter(|(_, file)| file.stat == stat) {
+            self.same.push(nth);
+            return Ok(file.id);
         }
         let id = hash()?;
         if StatData::changed(about).saturating_add(SETTLED_AFTER) < *began {
-            self.now.push(CachedFile { path: path.to_owned(), stat, id });
-            self.has_learned = true;
+            self.learned.push(LearnedFile { path: path.to_owned(), stat, id });
         }
         Ok(id)
     }
 
     /// Writes what is known now, whole or not at all, where anything was learned. What cannot be written is hashed again.
-    pub(super) fn keep(mut self) {
-        let Some((path, _)) = self.kept.filter(|_| self.has_learned) else { return };
-        self.now.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        let _ = write_whole(&path, &sealed(&self.now));
+    pub(super) fn keep(self) {
+        let Some((path, _)) = self.kept.filter(|_| !self.learned.is_empty()) else { return };
+        let same = self.same.iter().filter_map(|nth| self.before.file(*nth));
+        let learned = self.learned.iter().map(|LearnedFile { path, stat, id }| CachedFile {
+            path,
+            stat: *stat,
+            id: *id,
+        });
+        let mut now: Vec<_> = same.chain(learned).collect();
+        now.sort_unstable_by_key(|file| file.path);
+        let _ = write_whole(&path, &sealed(&now));
     }
 }
 
@@ -94,32 +153,14 @@ fn clock(folder: &Path) -> Option<i64> {
 }
 
 /// The files as bytes: each with its path up to a zero byte, its stat data and its id, behind the digest of all of them.
-fn sealed(files: &[CachedFile]) -> Vec<u8> {
+fn sealed(files: &[CachedFile<'_>]) -> Vec<u8> {
     let sealed = seal(|bytes| {
         for CachedFile { path, stat, id } in files {
-            bytes.extend([path.as_slice(), &[0], &stat.0, id.as_bytes()].concat());
+            bytes.extend([path, &[0][..], &stat.0, id.as_bytes()].concat());
         }
         Ok::<_, Infallible>(())
     });
     sealed.unwrap_or_else(|never| match never {})
-}
-
-/// What [`sealed`] made bytes of; `None` where they are damaged.
-fn unsealed(bytes: &[u8]) -> Option<Vec<CachedFile>> {
-    let mut rest = unseal(bytes)?;
-    let mut files = Vec::with_capacity(rest.len() / USUAL);
-    while !rest.is_empty() {
-        let (path, after) = rest.split_at_checked(memchr::memchr(0, rest)?)?;
-        let (stat, after) = after.split_first()?.1.split_first_chunk()?;
-        let (id, after) = after.split_first_chunk::<ID>()?;
-        files.push(CachedFile {
-            path: path.to_owned(),
-            stat: StatData(*stat),
-            id: Id::from_bytes(*id),
-        });
-        rest = after;
-    }
-    Some(files)
 }
 
 #[cfg(unix)]
@@ -213,7 +254,7 @@ mod tests {
                 hashed.set(true);
                 fs::read(&self.file).map(|bytes| blob_id(&bytes))
             };
-            let id = cache.id(Path::new("a.yaml"), &self.about(), hash).unwrap();
+            let id = cache.id(b"a.yaml", &self.about(), hash).unwrap();
             cache.keep();
             (id, hashed.get())
         }
@@ -305,7 +346,7 @@ mod tests {
         let kept = folder.file.with_file_name("carp").join("folder.stat");
         let mut cache = StatCache::open(&kept);
         for _ in 0..2 {
-            let id = cache.id(Path::new("a.yaml"), &folder.about(), || Err("hashed"));
+            let id = cache.id(b"a.yaml", &folder.about(), || Err("hashed"));
             assert_eq!(id, Err("hashed"));
         }
         cache.keep();
