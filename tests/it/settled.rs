@@ -277,6 +277,22 @@ fn reports_that_are_folded_are_not_read_again() {
 }
 
 #[test]
+fn a_fleet_whose_workers_report_before_each_run_stands_too() {
+    let fleet = settled();
+    report(&fleet);
+    assert!(run(&fleet, &[]).1);
+    // What is looked at is the fleet with the reports that the last run read.
+    report_at(&fleet, 52, "Degraded");
+    assert!(run(&fleet, &[]).1);
+    report_at(&fleet, 55, "Running");
+    pause(&fleet, "bravo");
+    let tree = planned(&fleet);
+    let (ran, through) = run(&fleet, &[]);
+    assert!(!through, "it looked at everything");
+    assert_eq!(committed(&fleet), tree, "{}", ran.out);
+}
+
+#[test]
 fn a_report_is_all_that_a_run_looks_at() {
     let fleet = settled();
     report(&fleet);
