@@ -95,33 +95,52 @@ Exit codes: 0 fine, 1 findings or failure, 3 something held or refused by a guar
 
 New here? `carp demo` shows everything in a minute, without a cluster or a network.";
 
-#[derive(Subcommand)]
-enum Command {
-    Demo(demo::Args),
-    Init(init::Args),
-    Validate(validate::Args),
-    Plan(plan::Args),
-    Render(render::Args),
-    Explain(explain::Args),
+/// Lists the subcommands: each with its arguments, and in which module they and its `run` are. It is called as that.
+macro_rules! subcommands {
+    ($($(#[$attribute:meta])* $variant:ident($args:ty) in $module:ident,)+) => {
+        #[derive(Subcommand)]
+        enum Command {
+            $($(#[$attribute])* $variant($args),)+
+        }
+
+        fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+            match command {
+                $(Command::$variant(args) => $module::run(args, context),)+
+            }
+        }
+
+        /// What gives each subcommand its arguments.
+        const SUBCOMMANDS: &[(&str, alone::Augment)] =
+            &[$((stringify!($module), <$args as clap::Args>::augment_args),)+];
+    };
+}
+
+subcommands! {
+    Demo(demo::Args) in demo,
+    Init(init::Args) in init,
+    Validate(validate::Args) in validate,
+    Plan(plan::Args) in plan,
+    Render(render::Args) in render,
+    Explain(explain::Args) in explain,
     #[command(visible_alias = "get")]
-    Status(Box<status::Args>),
-    Reconcile(Box<reconcile::Args>),
-    Simulate(Box<simulate::Args>),
-    Replay(replay::Args),
-    Ack(ack::Args),
-    Cordon(cordon::Args),
-    Uncordon(uncordon::Args),
-    Drain(drain::Args),
-    Templates(templates::Args),
-    Crds(crds::Args),
-    Schema(schema::Args),
-    Agent(agent::Args),
-    Kind(kind::Args),
-    Completions(completions::Args),
-    Man(man::Args),
-    Version(version::Args),
+    Status(Box<status::Args>) in status,
+    Reconcile(Box<reconcile::Args>) in reconcile,
+    Simulate(Box<simulate::Args>) in simulate,
+    Replay(replay::Args) in replay,
+    Ack(ack::Args) in ack,
+    Cordon(cordon::Args) in cordon,
+    Uncordon(uncordon::Args) in uncordon,
+    Drain(drain::Args) in drain,
+    Templates(templates::Args) in templates,
+    Crds(crds::Args) in crds,
+    Schema(schema::Args) in schema,
+    Agent(agent::Args) in agent,
+    Kind(kind::Args) in kind,
+    Completions(completions::Args) in completions,
+    Man(man::Args) in man,
+    Version(version::Args) in version,
     #[command(hide = true)]
-    Names(names::Args),
+    Names(names::Args) in names,
 }
 
 /// The whole command line, for help pages, completions and man pages.
@@ -151,7 +170,7 @@ pub fn run(argv: impl IntoIterator<Item = impl Into<OsString> + Clone>, io: &mut
 /// Reads the arguments: as those of the subcommand that stands first, and where they are not, as those of all of carp,
 /// which says what is wrong or asked for.
 fn read(argv: Vec<OsString>) -> Result<Cli, clap::Error> {
-    let alone = argv.get(1).and_then(|name| alone::command(name.to_str()?));
+    let alone = argv.get(1).and_then(|name| alone::command(name.to_str()?, SUBCOMMANDS));
     let read = alone.and_then(|command| command.try_get_matches_from(&argv).ok());
     let mut matches = match read {
         Some(matches) => matches,
@@ -176,34 +195,6 @@ fn watched(cli: &Cli, context: &Context<'_, '_>) -> Result<(), Error> {
     };
     watchdog::start(cli.global.read_timeout, watched)
         .map_err(|error| Error::failed("failed to start a thread").because(error))
-}
-
-fn dispatch(command: &Command, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
-    match command {
-        Command::Demo(args) => demo::run(args, context),
-        Command::Init(args) => init::run(args, context),
-        Command::Validate(args) => validate::run(args, context),
-        Command::Plan(args) => plan::run(args, context),
-        Command::Render(args) => render::run(args, context),
-        Command::Explain(args) => explain::run(args, context),
-        Command::Status(args) => status::run(args, context),
-        Command::Reconcile(args) => reconcile::run(args, context),
-        Command::Simulate(args) => simulate::run(args, context),
-        Command::Replay(args) => replay::run(args, context),
-        Command::Ack(args) => ack::run(args, context),
-        Command::Cordon(args) => cordon::run(args, context),
-        Command::Uncordon(args) => uncordon::run(args, context),
-        Command::Drain(args) => drain::run(args, context),
-        Command::Templates(args) => templates::run(args, context),
-        Command::Crds(args) => crds::run(args, context),
-        Command::Agent(args) => agent::run(args, context),
-        Command::Kind(args) => kind::run(args, context),
-        Command::Completions(args) => completions::run(args, context),
-        Command::Man(args) => man::run(args, context),
-        Command::Schema(args) => schema::run(args, context),
-        Command::Version(args) => version::run(args, context),
-        Command::Names(args) => names::run(args, context),
-    }
 }
 
 /// What clap says instead of a command: help and the version were asked for, all else is usage.
