@@ -70,8 +70,18 @@ impl ReconcileRun<'_> {
                 let _ = paths.save_tips(self.tips.as_ref());
                 let _ = paths.save(program, baseline, &documents);
             }
-            Ok(None) if !waits => self.leave_last_run(program, reports),
+            // What did not stand and was not changed will not stand the next time either.
+            Ok(None) if is_changed(verdict, status) => self.leave_last_run(program, reports),
             _ => {}
         }
+    }
+}
+
+/// Whether a run committed something, and its status does not wait.
+const fn is_changed(verdict: &Verdict, status: Option<&TurnStatus>) -> bool {
+    match status {
+        Some(TurnStatus::Committed(_)) => true,
+        None => matches!(verdict, Verdict::Committed(_)),
+        Some(TurnStatus::Waiting { .. } | TurnStatus::Failed { .. }) => false,
     }
 }

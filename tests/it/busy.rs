@@ -106,3 +106,21 @@ fn what_is_said_of_the_last_run_is_never_an_input() {
         }
     }
 }
+
+/// Of a fleet of which so much is told nothing ever stands.
+#[test]
+fn a_run_that_changes_nothing_is_none_to_look_at() {
+    let class = |nth: u32| {
+        format!(
+            "apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1\nkind: ManagedClusterClass\nmetadata:\n  name: c{nth}\nspec: {{}}\n"
+        )
+    };
+    let classes = (0..201).map(class).collect::<Vec<_>>().join("---\n");
+    let mut files = small::files();
+    files.insert("fleet/classes.yaml".to_owned(), classes);
+    let fleet = Reconciled::of(&files);
+    let left = fs::read(kept(&fleet, "last-run.json")).unwrap();
+    assert!(run(&fleet));
+    assert_eq!(fs::read(kept(&fleet, "last-run.json")).unwrap(), left);
+    assert!(!kept(&fleet, "baseline.json").exists());
+}
