@@ -87,8 +87,8 @@ impl<'a> FolderScan<'a> {
         Ok(id)
     }
 
-    /// What is in the folder where the walk is, but for what is Git's own, by name: so is what the cache knows. No more than
-    /// is too much.
+    /// What is in the folder where the walk is, but for what is Git's own, in the order of names, which is that of the cache.
+    /// Of a folder with too much in it one more than the walk may see.
     fn listing(&self) -> Result<Vec<(OsString, DirEntry)>, StoreError> {
         let failed = |e| medium(self.store, "listing", &self.path, e);
         let items = fs::read_dir(&self.path).map_err(failed)?;
