@@ -1,4 +1,4 @@
-//! Directories that were read. One with many entries, as that of the workers of a large fleet, is on the way to whatever is below
+//! Directories that were read or written. One with many entries, as that of the workers of a large fleet, is on the way to whatever is below
 //! it, and to read it means to inflate, hash and parse all of it; so a few of these are kept.
 
 use std::collections::VecDeque;
@@ -35,6 +35,13 @@ impl ReadDirs {
             || kept.iter().map(|(_, dir)| dir.len()).sum::<usize>() > MOST_ENTRIES
         {
             kept.pop_back();
+        }
+    }
+
+    /// Keeps a directory that was written, if it is worth it.
+    pub(super) fn keep_written(&self, id: Id, dir: &Dir) {
+        if dir.len() >= MANY && self.get(id).is_none() {
+            self.keep(id, &Arc::new(dir.clone()));
         }
     }
 
@@ -77,5 +84,17 @@ mod tests {
         assert!(dirs.get(large.id()).is_some());
         assert!(dirs.get(all[KEPT].id()).is_some(), "there is room for one more");
         assert!(dirs.get(all[KEPT - 1].id()).is_none());
+    }
+
+    #[test]
+    fn one_that_was_written_is_kept_once() {
+        let dirs = ReadDirs::default();
+        let [large, small] = [MANY, MANY - 1].map(|entries| dir(entries, Id::EMPTY_DIR));
+        for _ in 0..2 {
+            dirs.keep_written(large.id(), &large);
+            dirs.keep_written(small.id(), &small);
+        }
+        assert_eq!(dirs.get(large.id()), Some(large));
+        assert_eq!(dirs.kept().len(), 1);
     }
 }

@@ -127,19 +127,24 @@ impl GitStore<'_> {
         id
     }
 
-    /// The body of an object that must be of a kind.
-    fn read(&self, id: Id, wanted: ObjectType) -> Result<Vec<u8>, StoreError> {
+    /// What `says` makes of the body of an object that must be of a kind.
+    fn read<T>(
+        &self,
+        id: Id,
+        wanted: ObjectType,
+        says: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, StoreError> {
         let pending = self.pending();
         if let Some((kind, _)) = pending.entries.header(id) {
             self.expect(id, kind.name(), wanted)?;
             let body = pending.entries.read(id).expect("its header was just found");
-            return body.map_err(|e| self.damaged(id, e.to_string()));
+            return body.map(|body| says(&body)).map_err(|e| self.damaged(id, e.to_string()));
         }
         drop(pending);
         let _reading = begin(Some(id), &self.directory);
         let object = self.odb.read(oid(id)).map_err(|e| self.unreadable(id, &e))?;
         self.expect(id, object.kind().str(), wanted)?;
-        Ok(object.data().to_vec())
+        Ok(says(object.data()))
     }
 
     fn expect(&self, id: Id, found: &str, wanted: ObjectType) -> Result<(), StoreError> {
@@ -180,15 +185,14 @@ impl Store for GitStore<'_> {
         if let Some(known) = self.dirs.get(id) {
             return Ok(known);
         }
-        let body = self.read(id, ObjectType::Tree)?;
-        let parsed = parse_tree(&body).map(Arc::new);
+        let parsed = self.read(id, ObjectType::Tree, parse_tree)?.map(Arc::new);
         let dir = parsed.ok_or_else(|| self.damaged(id, "it is not a tree".to_owned()))?;
         self.dirs.keep(id, &dir);
         Ok(dir)
     }
 
     fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {
-        self.read(id, ObjectType::Blob).map(Arc::from)
+        self.read(id, ObjectType::Blob, |body| Arc::from(body))
     }
 
     fn blob_size(&self, id: Id) -> Result<u64, StoreError> {
@@ -213,7 +217,10 @@ impl Store for GitStore<'_> {
                 detail: format!("`{}` cannot be a name in a tree", String::from_utf8_lossy(name)),
             });
         }
-        Ok(self.put(ObjectType::Tree, &dir.to_tree()))
+        let id = self.put(ObjectType::Tree, &dir.to_tree());
+        // It is compared with the one before soon.
+        self.dirs.keep_written(id, dir);
+        Ok(id)
     }
 }
 
@@ -223,9 +230,12 @@ fn may_stand_in_a_tree(name: &[u8]) -> bool {
     !special && !name.iter().any(|byte| matches!(byte, b'/' | 0))
 }
 
+/// How many bytes an entry takes in a tree at least: a mode, a space, a name, a zero and an id.
+const SMALLEST_ENTRY: usize = 5 + 1 + 1 + 1 + 20;
+
 /// Entries of `mode SP name NUL id`. Old modes such as `100664` are read as what they mean today.
 fn parse_tree(mut body: &[u8]) -> Option<Dir> {
-    let mut dir = Dir::default();
+    let mut dir = Dir::with_capacity(body.len() / SMALLEST_ENTRY);
     while !body.is_empty() {
         let space = body.iter().position(|&b| b == b' ')?;
         let end = space + body[space..].iter().position(|&b| b == 0)?;

@@ -121,6 +121,12 @@ pub struct Dir {
 }
 
 impl Dir {
+    /// An empty one with room for so many entries.
+    #[must_use]
+    pub fn with_capacity(entries: usize) -> Self {
+        Self { entries: Vec::with_capacity(entries) }
+    }
+
     /// The entry of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Entry> {
@@ -187,6 +193,10 @@ impl Dir {
     }
 
     fn find(&self, name: &[u8]) -> Result<usize, usize> {
+        // Whoever reads a directory adds its entries in their order.
+        if self.entries.last().is_none_or(|(last, _)| last.as_ref() < name) {
+            return Err(self.entries.len());
+        }
         self.entries.binary_search_by(|(n, _)| n.as_ref().cmp(name))
     }
 }
