@@ -5,7 +5,9 @@
 //! document of a pattern is read twice: as it is, and with a mark in the place of each word; where a mark is found again is where the
 //! word of any other document of that pattern stands. A document that has no such pattern is read as ever.
 
+mod first;
 mod form;
+mod known_pattern;
 mod part;
 mod places;
 mod shape;
@@ -17,7 +19,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use self::first::{FirstDocument, FromFirst};
 use self::form::Form;
+use self::known_pattern::KnownPattern;
 pub use self::part::DocumentPart;
 pub use self::shape::KnownDocument;
 use self::shape::KnownShape;
@@ -27,6 +31,8 @@ pub use self::split::{WordSort, is_of_words, is_special_word, words};
 
 /// How many bytes of patterns are kept. Those of the built-in templates are a small part of it.
 const MAX_KEPT: usize = 2 * 1024 * 1024;
+/// How many bytes of patterns there are at most while first documents are kept: few are read again where many are read.
+const MAX_FIRST: usize = MAX_KEPT / 8;
 
 /// A document that was read.
 #[derive(Debug)]
@@ -53,19 +59,6 @@ pub struct Patterns {
     bytes: usize,
     /// The pattern of the document that was read last, and room for the next one.
     pattern: String,
-}
-
-/// What is known of a pattern.
-#[derive(Debug)]
-enum KnownPattern {
-    /// One document had it.
-    Once,
-    /// Two had it: so it is where one cluster was edited, whose folder is read as it was and as it is.
-    Twice,
-    /// What a document of it says, whatever its words are.
-    Says(KnownShape),
-    /// Its words do not stand where they could be put in.
-    Closed,
 }
 
 impl Patterns {
@@ -110,7 +103,7 @@ impl Patterns {
         self.read(text, read, |shape, words| shape.value(words))
     }
 
-    fn read<T: From<Value>, E>(
+    fn read<T: FromFirst, E>(
         &mut self,
         text: &str,
         read: impl Fn(&str) -> Result<Value, E>,
@@ -132,7 +125,7 @@ impl Patterns {
         self.numbers.get(&pattern.len())?.get(pattern).copied()
     }
 
-    fn read_words<T: From<Value>, E>(
+    fn read_words<T: FromFirst, E>(
         &mut self,
         text: &str,
         words: &[&str],
@@ -143,7 +136,11 @@ impl Patterns {
         match number.map(|number| &mut self.known[number]) {
             Some(KnownPattern::Says(said)) => return Ok(with(said, words)),
             Some(KnownPattern::Closed) => {}
-            Some(seen @ KnownPattern::Once) => *seen = KnownPattern::Twice,
+            Some(seen @ KnownPattern::Once(_)) => {
+                if let Some(said) = seen.met_again(words) {
+                    return Ok(said);
+                }
+            }
             Some(seen @ KnownPattern::Twice) => {
                 let value = read(text)?;
                 let form = Form::of(text, pattern, |text| read(text).ok());
@@ -152,23 +149,26 @@ impl Patterns {
                 *seen = said.unwrap_or(KnownPattern::Closed);
                 return Ok(value.into());
             }
-            None => {
-                let value = read(text)?;
-                self.keep(pattern);
-                return Ok(value.into());
-            }
+            None => return read(text).map(|value| self.keep(pattern, words, value)),
         }
         read(text).map(T::from)
     }
 
-    /// Keeps a pattern in mind, where there is room.
-    fn keep(&mut self, pattern: &str) {
+    /// Keeps a pattern in mind, where there is room, and what its first document says.
+    fn keep<T: FromFirst>(&mut self, pattern: &str, words: &[&str], value: Value) -> T {
         let length = pattern.len();
-        if self.bytes + length <= MAX_KEPT {
-            self.bytes += length;
-            self.numbers.entry(length).or_default().insert(pattern.to_owned(), self.known.len());
-            self.known.push(KnownPattern::Once);
+        if self.bytes + length > MAX_KEPT {
+            return value.into();
         }
+        self.bytes += length;
+        self.numbers.entry(length).or_default().insert(pattern.to_owned(), self.known.len());
+        if self.bytes > MAX_FIRST {
+            self.known.push(KnownPattern::Once(None));
+            return value.into();
+        }
+        let (first, said) = FirstDocument::new(words, value);
+        self.known.push(KnownPattern::Once(Some(first)));
+        said
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Files;
 use super::flux::{CLUSTER_APPLIER, FLUX_SYSTEM};
-use super::object::objects;
+use super::object::{Document, objects_in};
+use super::text;
 
 /// The kind of the accounts.
 const KIND: &str = "ServiceAccount";
@@ -22,8 +22,9 @@ impl Appliers {
     /// Those of a platform layer, by its text; none where it cannot be read.
     #[must_use]
     pub fn of(platform: &[u8]) -> Self {
-        let files = Files::from([(String::new(), platform.to_vec())]);
-        let all = objects(&files).unwrap_or_default();
+        let all = text::of(platform);
+        let all = Document::all(&all).filter(|document| document.text.contains(KIND));
+        let all = objects_in([("", all.collect())].into()).unwrap_or_default();
         let own = all.iter().filter(|o| o.kind() == KIND && o.namespace() == FLUX_SYSTEM);
         Self(own.map(|object| object.name().to_owned()).collect())
     }
