@@ -1,6 +1,7 @@
 //! Digests of meaning, not of text.
 
 use std::fmt;
+use std::io::{self, Read};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,6 +30,22 @@ impl Digest {
         let mut hasher = Sha256::new();
         parts.into_iter().for_each(|part| hasher.update(part));
         Self(hasher.finalize().into())
+    }
+
+    /// The digest of all that is read, of which a part at a time is in memory.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn of_reader(mut from: impl Read) -> io::Result<Self> {
+        let (mut hasher, mut part) = (Sha256::new(), vec![0; 64 << 10]);
+        loop {
+            match from.read(&mut part) {
+                Ok(0) => return Ok(Self(hasher.finalize().into())),
+                Ok(read) => hasher.update(&part[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// The digest of a value's canonical form: neither the order of keys nor the layout of the text it
@@ -200,6 +217,14 @@ mod tests {
     fn a_field_left_out_and_an_empty_one_are_alike() {
         let explicit = json!({"a": 1, "b": {}, "c": {"d": []}, "e": null});
         assert_eq!(without_defaults(explicit), json!({"a": 1}));
+    }
+
+    #[test]
+    fn what_is_read_in_parts_has_the_digest_of_the_whole() {
+        for length in [0, 1, 64 << 10, (64 << 10) + 1, 200_000] {
+            let bytes: Vec<u8> = (0_u8..=255).cycle().take(length).collect();
+            assert_eq!(Digest::of_reader(&*bytes).unwrap(), Digest::of(&bytes), "{length}");
+        }
     }
 
     #[test]

@@ -43,13 +43,21 @@ pub(super) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
 }
 
 fn value(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
+    Some(VALUES[usize::from(digit)]).filter(|value| *value < 16)
 }
+
+/// What each byte is worth as a digit; 16 for one that is none.
+const VALUES: [u8; 256] = {
+    let mut values = [16; 256];
+    let mut value = 0;
+    while value < 16 {
+        let digit = DIGITS[value as usize];
+        values[digit as usize] = value;
+        values[digit.to_ascii_uppercase() as usize] = value;
+        value += 1;
+    }
+    values
+};
 
 /// Reads what has its text form, without a copy of the text.
 pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>

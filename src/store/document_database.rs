@@ -9,13 +9,14 @@
 //! apart, and what stands on all workers, of which it has the digest.
 
 use std::cell::OnceCell;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use redb::{ReadOnlyDatabase, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
 
 use super::cluster_files::ClusterFiles;
+use super::fact_records;
 use super::memo_file::load_sealed;
 use super::sealed_records::SealedRecords;
 use crate::model::{
@@ -63,7 +64,7 @@ impl DocumentDatabase {
     /// Opens the index with this digest; `None` where there is another one, or none.
     #[must_use]
     pub fn open(path: &Path, digest: Digest) -> Option<Self> {
-        let is_whole = Digest::of(&fs::read(path).ok()?) == digest;
+        let is_whole = Digest::of_reader(File::open(path).ok()?).ok()? == digest;
         let database = is_whole.then(|| ReadOnlyDatabase::open(path).ok())??;
         let clusters = ClusterFiles::open(&beside(path, CLUSTERS));
         let [facts, waiting] = [FACTS, WAITING].map(|of| SealedRecords::at(beside(path, of)));
@@ -95,8 +96,8 @@ impl DocumentIndex for DocumentDatabase {
 
     fn fact_of_waiting(&self, cluster: &Name, file: Id) -> Option<Fact> {
         let at = self.clusters.as_ref()?.fact_of(cluster)?;
-        let (of, fact): (Id, Fact) = self.waiting.get(&at)?;
-        (of == file && fact.name == cluster.as_str()).then_some(fact)
+        let (of, FactFile { facts }) = self.waiting.get(&at, fact_records::read)?;
+        facts.into_iter().find(|fact| of == file && fact.name == cluster.as_str())
     }
 
     fn all_of(&self, kind: &str) -> Vec<(DocumentName, String)> {
@@ -111,7 +112,7 @@ impl DocumentIndex for DocumentDatabase {
         let open = || self.database.begin_read().ok()?.open_table(FACT_PLACES).ok();
         let places = self.fact_places.get_or_init(open).as_ref()?;
         let (start, end) = places.get(&file.as_bytes()[..]).ok()??.value();
-        let (of, facts): (Id, FactFile) = self.facts.get(&(start..end))?;
+        let (of, facts) = self.facts.get(&(start..end), fact_records::read)?;
         (of == file).then(|| Arc::new(facts))
     }
 

@@ -8,6 +8,7 @@ mod bounded;
 mod checkout;
 mod cluster_files;
 mod document_database;
+mod fact_records;
 mod folder;
 mod hashing;
 mod memo_file;

@@ -11,6 +11,7 @@ use super::cluster_files::save_cluster_files;
 use super::document_database::{
     CLUSTERS, DIGESTS, FACT_PLACES, FACTS, FILES, PENDING, STANDING, WAITING, beside,
 };
+use super::fact_records;
 use super::medium;
 use super::memo_file::sealed;
 use super::sealed_records::save_records;
@@ -30,10 +31,14 @@ pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest,
     let waiting = documents.waiting.iter();
     let waiting =
         waiting.filter_map(|(name, known)| Some((name.clone(), (known.file, known.fact()?))));
-    let waiting = save_records(STORE, &beside(path, WAITING), waiting)?;
+    let waiting = save_records(STORE, &beside(path, WAITING), waiting, |into, (file, fact)| {
+        fact_records::write(into, file, [fact])
+    })?;
     save_cluster_files(&beside(path, CLUSTERS), &documents.clusters, &waiting)?;
-    let facts = documents.facts.iter().map(|(id, file)| (*id, (id, &**file)));
-    let facts = save_records(STORE, &beside(path, FACTS), facts)?;
+    let facts = documents.facts.iter().map(|(id, file)| (*id, (*id, &file.facts)));
+    let facts = save_records(STORE, &beside(path, FACTS), facts, |into, (id, facts)| {
+        fact_records::write(into, id, facts)
+    })?;
     let standing = save_standing(&beside(path, STANDING), documents.standing.as_deref())?;
     save_pending(&beside(path, PENDING), documents.pending.as_ref())?;
     let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
