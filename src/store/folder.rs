@@ -19,7 +19,8 @@ pub struct FolderStore {
     name: String,
     /// Where it is kept what the files were when they were hashed.
     kept: Option<PathBuf>,
-    files: BTreeMap<Id, ScannedFile>,
+    /// By id.
+    files: Vec<(Id, ScannedFile)>,
     dirs: BTreeMap<Id, Arc<Dir>>,
 }
 
@@ -46,12 +47,14 @@ impl FolderStore {
         let cache = kept.map(StatCache::open).unwrap_or_default();
         let mut scan = FolderScan::new(&name, root, limits, cache);
         let tree = scan.walk()?;
-        let (files, dirs) = (scan.files, scan.dirs);
+        let (mut files, dirs) = (scan.files, scan.dirs);
+        files.sort_unstable_by_key(|(id, _)| *id);
         Ok((Self { name, kept: kept.map(Path::to_owned), files, dirs }, tree))
     }
 
     fn found(&self, id: Id) -> Result<&ScannedFile, StoreError> {
-        self.files.get(&id).ok_or_else(|| self.absent(id))
+        let at = self.files.binary_search_by_key(&id, |(id, _)| *id);
+        at.map(|at| &self.files[at].1).map_err(|_| self.absent(id))
     }
 
     fn absent(&self, id: Id) -> StoreError {

@@ -50,13 +50,14 @@ pub(super) struct FolderScan<'a> {
     /// How many bytes of that stand before what is below the root.
     above: usize,
     cache: StatCache,
-    pub(super) files: BTreeMap<Id, ScannedFile>,
+    /// In the order of the walk.
+    pub(super) files: Vec<(Id, ScannedFile)>,
     pub(super) dirs: BTreeMap<Id, Arc<Dir>>,
 }
 
 impl<'a> FolderScan<'a> {
     pub(super) fn new(store: &'a str, root: &Path, limits: Limits, cache: StatCache) -> Self {
-        let (files, dirs) = (BTreeMap::new(), BTreeMap::new());
+        let (files, dirs) = (Vec::new(), BTreeMap::new());
         let above = root.join("x").as_os_str().len() - 1;
         Self { store, limits, entries: 0, path: root.to_owned(), above, cache, files, dirs }
     }
@@ -73,8 +74,9 @@ impl<'a> FolderScan<'a> {
         if depth > self.limits.depth {
             return Err(self.too_large(&format!("{} levels", self.limits.depth)));
         }
-        let mut dir = Dir::default();
-        for (name, item) in self.listing()? {
+        let listing = self.listing()?;
+        let mut dir = Dir::with_capacity(listing.len());
+        for (name, item) in listing {
             self.path.push(&name);
             let entry = self.entry(&item, depth)?;
             self.path.pop();
@@ -120,7 +122,7 @@ impl<'a> FolderScan<'a> {
         let mut found = ScannedFile { path: self.path.clone(), size: about.len(), kind };
         let below = &self.path.as_os_str().as_encoded_bytes()[self.above..];
         let id = self.cache.id(below, &about, || hash(self.store, &mut found))?;
-        self.files.insert(id, found);
+        self.files.push((id, found));
         Ok(Some(Entry { kind, id }))
     }
 
