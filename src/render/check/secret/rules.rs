@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_lite::Regex;
@@ -60,7 +60,8 @@ struct RuleRow {
 
 struct SecretRule {
     row: RuleRow,
-    pattern: Regex,
+    /// Made for the first line that is held against it.
+    pattern: OnceLock<Regex>,
 }
 
 /// The rules, ready to be searched for.
@@ -89,10 +90,7 @@ impl SecretRules {
     fn built_in() -> Self {
         let table: SecretTable =
             serde_json::from_str(TABLE).expect("a test reads policies/secrets.json");
-        let rule = |row: RuleRow| {
-            let pattern = Regex::new(&row.pattern).expect("a test reads policies/secrets.json");
-            SecretRule { row, pattern }
-        };
+        let rule = |row| SecretRule { row, pattern: OnceLock::new() };
         let id = |row: IdRow| {
             let form = Regex::new(&row.pattern).expect("a test reads policies/secrets.json");
             (row.keys, form)
@@ -158,8 +156,13 @@ impl SecretRules {
 }
 
 impl SecretRule {
+    fn pattern(&self) -> &Regex {
+        let made = || Regex::new(&self.row.pattern).expect("a test reads policies/secrets.json");
+        self.pattern.get_or_init(made)
+    }
+
     fn secret_in<'a>(&self, line: &'a str) -> Option<&'a str> {
-        let all = self.pattern.captures_iter(line);
+        let all = self.pattern().captures_iter(line);
         let mut secrets = all.filter_map(|found| {
             let group = found.iter().skip(1).flatten().next();
             group.or_else(|| found.get(0)).map(|found| found.as_str())
