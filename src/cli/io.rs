@@ -111,6 +111,14 @@ impl Context<'_, '_> {
         write(self.io.out, code, "standard output")
     }
 
+    /// Leaves to the system, which takes back all of a process at once, what a command no longer needs. Where others go on in
+    /// this process, it is given back here.
+    pub(super) fn leave<T>(&self, unneeded: T) {
+        if self.io.program.is_some() {
+            std::mem::forget(unneeded);
+        }
+    }
+
     /// Shows a word on standard error while long work goes on, if that is a terminal.
     pub fn progress(&self, word: &'static str) -> Spinner {
         let terminal = self.io.err_is_terminal;

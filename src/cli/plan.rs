@@ -106,5 +106,6 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         exit => exit,
     };
     let changes = args.detailed_exitcode && exit == Exit::Fine && opened.proposal.has_changes();
+    context.leave(opened);
     Ok(if changes { Exit::Changes } else { exit })
 }

@@ -220,5 +220,7 @@ fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     }
     let palette = context.palette();
     context.print(&show::reconcile::text(&turn.view(), &found, palette))?;
-    Ok(Exit::of_proposal(&turn.opened.proposal))
+    let exit = Exit::of_proposal(&turn.opened.proposal);
+    context.leave(turn);
+    Ok(exit)
 }

@@ -60,7 +60,9 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
         ValidateForm::Github => findings::github(&findings),
     };
     context.print(&text)?;
-    Ok(if opened.proposal.diagnostics.has_errors() { Exit::Findings } else { Exit::Fine })
+    let has_errors = opened.proposal.diagnostics.has_errors();
+    context.leave(validated);
+    Ok(if has_errors { Exit::Findings } else { Exit::Fine })
 }
 
 fn people(validated: &Validated, findings: &[Finding], context: &Context<'_, '_>) -> String {

@@ -238,7 +238,9 @@ pub fn propose(
     let mut look = open::look_for(context, fleet, &observing, asked)?;
     look.show(diffs)?;
     look.certify()?;
-    Ok(look.opened)
+    let open::FleetLook { opened, sources, memo, .. } = look;
+    context.leave((sources, memo));
+    Ok(opened)
 }
 
 /// Renders, and writes the output tree, or a part of it, below `out`: a new or empty folder.
@@ -295,6 +297,7 @@ pub fn explain(
     if bootstrap {
         view.bootstrap = bootstrap::steps(&look, &object.name)?;
     }
+    context.leave(look);
     Ok(view)
 }
 
@@ -328,6 +331,7 @@ pub fn status(
     let unread = unread::decided(&look)?;
     let mut view = status::status(&look, query)?;
     view.warnings.extend(unread);
+    context.leave(look);
     Ok(view)
 }
 

@@ -10,7 +10,6 @@ use super::super::{Context, Error, Exit, FleetArgs, ForgeArgs, ForgeName, Observ
 use super::open::{build, cache, clock, failed, program, shown, text_of};
 use super::{FleetSource, OpenedFleet, Reconciled, Turned};
 use crate::forge::{ProxySettings, Token};
-use crate::git::Repository;
 use crate::model::{Name, Proposal, Turn, TurnConstraints};
 use crate::pipeline::Update;
 use crate::reconcile::{
@@ -36,7 +35,7 @@ pub(super) fn once(context: &Context<'_, '_>, args: &TurnArgs<'_>) -> Result<Tur
     Ok(match ran {
         ReconcileResult::Settled(turn) => Turned::Settled(turn),
         ReconcileResult::Through(outcome) => {
-            Turned::Through(Box::new(opened(place, args.fleet, *outcome)?))
+            Turned::Through(Box::new(opened(place, args.fleet, *outcome)))
         }
     })
 }
@@ -55,7 +54,9 @@ pub(super) fn turn(
             let mut turn = outcome.turn();
             // A clone that could not be tidied is as good as before.
             turn.notes.extend(place.tidy(begun).err().map(|error| error.to_string()));
-            (turn, Exit::of_proposal(&outcome.proposal))
+            let exit = Exit::of_proposal(&outcome.proposal);
+            context.leave((place, outcome));
+            (turn, exit)
         }
         Err(error) => match failed(&error) {
             error if error.exit == Exit::Usage => return Err(error),
@@ -123,16 +124,11 @@ fn jitter(races: u32) -> std::time::Duration {
     std::time::Duration::from_millis(most / 4 + seed.wrapping_add(u64::from(races) * 7919) % most)
 }
 
-fn opened(
-    place: FleetPlace,
-    fleet: &FleetArgs,
-    outcome: reconcile::Outcome,
-) -> Result<Reconciled, Error> {
+fn opened(place: FleetPlace, fleet: &FleetArgs, outcome: reconcile::Outcome) -> Reconciled {
     let shown_prefix = place.folder.as_deref().map(shown).unwrap_or_default();
-    let repository = place.repository.as_ref().map(Repository::again).transpose();
-    let repository = repository.map_err(|error| failed(&error.into()))?;
-    let sources =
-        Rc::new(SourceStores { upper: Keep::Ids.store(), folder: None, beside: None, repository });
+    let upper = Keep::Ids.store();
+    let repository = place.repository;
+    let sources = Rc::new(SourceStores { upper, folder: None, beside: None, repository });
     let source = FleetSource {
         label: crate::git::Redacted::new(&fleet.fleet).to_string(),
         prefix: outcome.prefix.clone(),
@@ -140,7 +136,7 @@ fn opened(
         notes: outcome.notes,
         text: text_of(sources, outcome.input, outcome.prefix),
     };
-    Ok(Reconciled {
+    Reconciled {
         opened: OpenedFleet {
             proposal: outcome.proposal,
             source,
@@ -155,7 +151,7 @@ fn opened(
         forge: outcome.forge,
         races: outcome.races,
         now: outcome.now,
-    })
+    }
 }
 
 /// The folder as a `--fleet` argument.
