@@ -185,6 +185,8 @@ fn watched(cli: &Cli, context: &Context<'_, '_>) -> Result<(), Error> {
         return Ok(());
     }
     let watched = match &cli.command {
+        // It waits for the turn, and looks for news before that for a moment.
+        Command::Reconcile(args) if args.supervises_one() => return Ok(()),
         Command::Reconcile(args) if args.is_turn() => {
             let memory = args.turn_memory();
             engine::supervise::end_with_the_supervisor();

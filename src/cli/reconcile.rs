@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use jiff::Timestamp;
 
 use super::args::{interval, timeout};
 use super::engine::Turned;
@@ -14,7 +15,7 @@ use super::memory::{OUT_OF_STACK, TurnMemory, out_of_memory};
 use super::show::{self, findings};
 use super::validate::{Audience, located, notes};
 use super::{Context, Error, Exit, FleetArgs, ForgeArgs, ObservedArgs, engine, process};
-use crate::model::TurnConstraints;
+use crate::model::{Turn, TurnConstraints};
 use crate::service::Election;
 
 /// Reconcile the output and status branches with the fleet: plan, commit, push where there is a remote
@@ -66,6 +67,11 @@ impl Args {
     /// Whether this process is a turn that another one supervises.
     pub(super) fn is_turn(&self) -> bool {
         self.turn
+    }
+
+    /// Whether this process supervises one turn.
+    pub(super) fn supervises_one(&self) -> bool {
+        self.once && !self.turn
     }
 
     /// The bytes of memory that a turn may have.
@@ -149,17 +155,46 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
     if !args.turn
         && let Some(program) = context.io.program.clone()
     {
-        return supervised(args, context, program);
+        let begun = (context.io.clock)();
+        return match engine::without_news(context, &args.told()) {
+            Some(turn) => without_news(args, context, turn, begun),
+            None => supervised(args, context, program),
+        };
     }
     match args.output {
         ReconcileForm::Text => text(args, context),
         ReconcileForm::Json => {
             let orders = args.orders.clone().unwrap_or_default();
-            let (turn, exit) = engine::reconcile_turn(context, &args.told(), orders)?;
+            let (turn, exit) = engine::turn(context, &args.told(), orders)?;
             context.print(&show::reconcile::json(&turn))?;
             Ok(exit)
         }
     }
+}
+
+/// Tells of a turn without news as the turn itself would.
+fn without_news(
+    args: &Args,
+    context: &mut Context<'_, '_>,
+    turn: Turn,
+    begun: Timestamp,
+) -> Result<Exit, Error> {
+    match args.output {
+        ReconcileForm::Text => settled(&turn, context),
+        ReconcileForm::Json => {
+            let took = (context.io.clock)().duration_since(begun).as_millis();
+            let milliseconds = u64::try_from(took).unwrap_or_default();
+            context.print(&show::reconcile::json(&Turn { milliseconds, ..turn }))?;
+            Ok(Exit::Fine)
+        }
+    }
+}
+
+fn settled(turn: &Turn, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
+    turn.notes.iter().try_for_each(|note| context.note(note))?;
+    let palette = context.palette();
+    context.print(&show::reconcile::settled(turn, palette))?;
+    Ok(Exit::Fine)
 }
 
 /// One turn in a process of its own.
@@ -205,12 +240,7 @@ fn unusual(how: How, turn: &supervise::SupervisedTurn) -> Error {
 fn text(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Error> {
     let turn = match engine::reconcile_once(context, &args.told())? {
         Turned::Through(turn) => turn,
-        Turned::Settled(turn) => {
-            turn.notes.iter().try_for_each(|note| context.note(note))?;
-            let palette = context.palette();
-            context.print(&show::reconcile::settled(&turn, palette))?;
-            return Ok(Exit::Fine);
-        }
+        Turned::Settled(turn) => return settled(&turn, context),
     };
     notes(&turn.opened, context)?;
     let found = located(&turn.opened, Audience::Person);

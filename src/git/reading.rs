@@ -73,6 +73,12 @@ impl Reading {
 }
 
 impl Repository {
+    /// Whether a read of this repository did not come to an end, as far as anybody noted.
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.directory.join(MARK).exists()
+    }
+
     /// What an earlier run did not come back from. An object is named as long as its file is what it
     /// was; a mark that no longer holds is removed.
     pub fn unreadable(&self) -> Option<String> {

@@ -1,8 +1,9 @@
 //! Questions about the work tree and the remotes.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use git2::StatusOptions;
 
@@ -18,6 +19,12 @@ impl Repository {
     pub fn has_few_files(&self) -> bool {
         let index = self.inner.path().join("index");
         self.work_tree().is_none() || files_in(&index).is_some_and(|files| files <= FEW_FILES)
+    }
+
+    /// When `HEAD` moved last, by the time of its log (gitrepository-layout(5)); `None` where there is none.
+    #[must_use]
+    pub fn head_moved(&self) -> Option<SystemTime> {
+        fs::metadata(self.inner.path().join("logs/HEAD")).ok()?.modified().ok()
     }
 
     /// The paths below a prefix that differ from the last commit, staged, edited, removed or never

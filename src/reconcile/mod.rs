@@ -53,7 +53,7 @@ pub use heal::once_on_a_sound_clone;
 pub use looked::LookFor;
 pub use missing::{Brought, MissingBranches};
 pub use names::Names;
-pub use once::once;
+pub use once::{once, without_news};
 pub use options::Options;
 pub use outcome::{Outcome, ReconcileResult, Verdict};
 pub use past::open_past;

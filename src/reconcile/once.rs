@@ -15,6 +15,7 @@ use super::run_inputs::RunInputs;
 use super::snapshot::input_commit;
 use super::sources::reports_for_run;
 use super::stamp::{self, Fingerprint};
+use super::telling::ForgeTelling;
 use super::{Error, FleetPlace};
 use crate::git::{GitStore, Repository};
 use crate::load;
@@ -31,16 +32,45 @@ pub fn once(place: &FleetPlace, options: &Options) -> Result<ReconcileResult, Er
     let repository = reconcilable(place)?;
     let fetched = fetch(place, repository)?;
     let seen = Fingerprint::look(repository, &fetched, options)?;
-    let settled = seen.as_ref().and_then(|s| stamp::settled(repository, &place.prefix, s, options));
-    if let (Some(turn), Some(seen)) = (settled, &seen) {
-        let mut notes = fetched.rewritten;
-        let search = options.search(repository, false);
-        notes.extend(not_read(repository, &fetched.names, &place.prefix, seen.input, search)?);
-        return Ok(ReconcileResult::Settled(Box::new(Turn { notes, ..turn })));
+    if let Some(seen) = &seen
+        && let Some(turn) = settled(place, repository, options, (&fetched, seen))?
+    {
+        return Ok(ReconcileResult::Settled(Box::new(turn)));
     }
     let outcome = through(place, repository, options, fetched)?;
     stamp::leave(repository, &place.prefix, seen, &outcome);
     Ok(ReconcileResult::Through(Box::new(outcome)))
+}
+
+/// What [`once`] comes to in a folder's clone without a remote that has no news, which is found out of a few files. `None` where
+/// there may be some, and where anything at all is out of order: that is for the run to tell.
+#[must_use]
+pub fn without_news(folder: &str, options: &Options) -> Option<Turn> {
+    let place = FleetPlace::without_remote(folder)?;
+    let repository = reconcilable(&place).ok()?;
+    let (prefix, forge, now) = (&place.prefix, &options.forge, options.clock.wall);
+    let telling = ForgeTelling { repository, prefix, options: forge, now };
+    if repository.is_marked() || !stamp::may_stand(repository, prefix) || telling.is_due() {
+        return None;
+    }
+    let fetched = fetch(&place, repository).ok()?;
+    let seen = Fingerprint::look(repository, &fetched, options).ok()??;
+    settled(&place, repository, options, (&fetched, &seen)).ok()?
+}
+
+/// The turn of a run that saw what the last one did, which found nothing to do; `None` where it has to look.
+fn settled(
+    place: &FleetPlace,
+    repository: &Repository,
+    options: &Options,
+    (fetched, seen): (&Refreshed, &Fingerprint),
+) -> Result<Option<Turn>, Error> {
+    let prefix = &place.prefix;
+    let Some(turn) = stamp::settled(repository, prefix, seen, options) else { return Ok(None) };
+    let search = options.search(repository, false);
+    let mut notes = fetched.rewritten.clone();
+    notes.extend(not_read(repository, &fetched.names, prefix, seen.input, search)?);
+    Ok(Some(Turn { notes, ..turn }))
 }
 
 fn fetch(place: &FleetPlace, repository: &Repository) -> Result<Refreshed, Error> {

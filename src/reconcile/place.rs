@@ -81,6 +81,13 @@ impl FleetPlace {
         Ok(Self { repository, folder: Some(root), prefix, revision, named, named_root, own })
     }
 
+    /// Finds the fleet in a folder of a clone that has no remote, at no revision; `None` where it is anything else.
+    pub(super) fn without_remote(what: &str) -> Option<Self> {
+        let place = Self::here(what).ok().filter(|_| elsewhere(what).is_none())?;
+        let is_alone = remote(place.repository.as_ref()?).is_none() && place.revision.is_none();
+        is_alone.then_some(place)
+    }
+
     /// Opens a fleet for a look at the past: nothing but the repository is needed, so the folder may be any
     /// folder of it, or a bare repository, and need not hold a fleet today.
     ///

@@ -94,6 +94,12 @@ pub(super) fn settled(
     (stands && stamp.seen == *seen).then_some(turn)
 }
 
+/// Whether a look at the stamp may be worth it: there is one, and no commit was made or checked out since.
+pub(super) fn may_stand(repository: &Repository, prefix: &str) -> bool {
+    let left = std::fs::metadata(path(repository, prefix)).and_then(|about| about.modified());
+    left.is_ok_and(|left| repository.head_moved().is_none_or(|moved| moved <= left))
+}
+
 /// Leaves a stamp where a run found nothing to do and nothing to tell, and takes away any other. A stamp that
 /// cannot be written costs time only.
 pub(super) fn leave(

@@ -95,10 +95,19 @@ impl ForgeTelling<'_> {
 
     /// Tells what a turn before could not, where nothing is different from then.
     fn again(self) -> Option<TurnForge> {
+        Some(self.send(self.due()?))
+    }
+
+    /// What a turn before could not tell.
+    fn due(self) -> Option<RememberedCalls> {
         let remembered: RememberedCalls = load_sealed(&self.path())?;
         let is_due = remembered.format == FORMAT && !remembered.told;
-        let same = remembered.address == self.address();
-        (is_due && same).then(|| self.send(remembered))
+        (is_due && remembered.address == self.address()).then_some(remembered)
+    }
+
+    /// Whether a turn without news has something to tell.
+    pub(super) fn is_due(self) -> bool {
+        self.due().is_some()
     }
 
     fn send(self, mut remembered: RememberedCalls) -> TurnForge {

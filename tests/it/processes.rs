@@ -1,20 +1,22 @@
-//! How many programs a run starts. Beside its own turn, a run without a remote starts none, and one with a remote
-//! asks it once; what changed costs a push a branch.
+//! How many programs a run starts. Beside its own turn, which it takes where there may be news, a run without a remote starts
+//! none, and one with a remote asks it once; what changed costs a push a branch.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use carp::cli::{self, Exit, Io};
 use carp::model::{Build, Digest, TurnConstraints};
 use carp::reconcile::{FleetPlace, Observing, Options, ReconcileResult, RunClock, once};
 use tempfile::TempDir;
 
-use crate::support::Remote;
-use crate::support::nobody_is_told;
 use crate::support::people::{self, Person, printed};
 use crate::support::reconciled::Reconciled;
 use crate::support::small::{self, cluster};
+use crate::support::{Remote, git, nobody_is_told};
 
 /// A `git` that writes down what it is asked, and asks the real one.
 struct Watched {
@@ -82,6 +84,92 @@ fn a_run_without_a_remote_starts_no_program() {
     let (said, asked) = git.reconcile(&fleet.path());
     assert!(said.contains("+0 -0 ~1 cluster"), "{said}");
     assert!(asked.is_empty(), "{asked:?}");
+}
+
+/// A program that is taken for carp by its length and its time, and whose turns are held.
+fn stand_in(folder: &Path) -> PathBuf {
+    let carp = fs::metadata(env!("CARGO_BIN_EXE_carp")).unwrap();
+    let path = folder.join("carp");
+    fs::write(&path, "#!/bin/sh\nexit 3\n").unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(carp.len()).unwrap();
+    file.set_permissions(fs::Permissions::from_mode(0o755)).unwrap();
+    file.set_modified(carp.modified().unwrap()).unwrap();
+    path
+}
+
+/// Reconciles in this process, which starts `program` for a turn.
+fn supervised(fleet: &Path, program: &Path, more: &[&str]) -> (Exit, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut io = Io {
+        out: &mut out,
+        err: &mut err,
+        out_is_terminal: false,
+        err_is_terminal: false,
+        clock: &|| "2026-11-01T09:00:00Z".parse().unwrap(),
+        env: BTreeMap::new(),
+        folder: fleet.to_owned(),
+        program: Some(program.to_owned()),
+        threads: NonZeroUsize::MIN,
+    };
+    let fleet = fleet.display().to_string();
+    let command = ["carp", "reconcile", "--once", "--fleet", &fleet];
+    let exit = cli::run(command.iter().chain(more), &mut io);
+    (exit, String::from_utf8([out, err].concat()).unwrap())
+}
+
+/// What makes a run take a turn, in words and as it happens, with what the command line says besides.
+type Reason<'a> = (&'a str, &'a dyn Fn(&Reconciled), &'a [&'a str]);
+
+#[test]
+fn a_run_without_news_and_without_a_remote_starts_no_turn() {
+    let reasons: [Reason<'_>; 8] = [
+        ("an edit", &edited, &[]),
+        ("reports of a folder", &|_| {}, &["--observed", "nowhere"]),
+        ("another forge", &|_| {}, FORGE),
+        ("a forge that is not told yet", &told_to_nobody, FORGE),
+        ("another time", &|_| {}, &["--now", "2026-10-01T09:00:00Z"]),
+        (
+            "a read that hung",
+            &|fleet| fs::write(carp_dir(fleet, "unreadable"), "x 1").unwrap(),
+            &[],
+        ),
+        ("no stamp", &|fleet| fs::remove_file(carp_dir(fleet, "stamp.json")).unwrap(), &[]),
+        (
+            "a remote",
+            &|fleet| drop(git(&fleet.path(), &["remote", "add", "origin", "/nowhere"])),
+            &[],
+        ),
+    ];
+    for (what, happens, args) in reasons {
+        let fleet = Reconciled::of(&small::files());
+        assert_eq!(fleet.carp(&["reconcile", "--once"]).exit, 0);
+        let folder = tempfile::tempdir().unwrap();
+        let program = stand_in(folder.path());
+        let nothing = (Exit::Fine, "nothing to commit; 0 waiting\n".to_owned());
+        assert_eq!(supervised(&fleet.path(), &program, &[]), nothing, "{what}");
+        let (exit, json) = supervised(&fleet.path(), &program, &["--output", "json"]);
+        assert!(exit == Exit::Fine && json.contains("\"outcome\": \"unchanged\""), "{json}");
+        happens(&fleet);
+        assert_eq!(supervised(&fleet.path(), &program, args).0, Exit::Held, "{what}");
+    }
+}
+
+/// A forge that nobody can reach.
+const FORGE: &[&str] = &["--forge", "github", "--forge-url", "https://127.0.0.1:9/o/r"];
+
+fn told_to_nobody(fleet: &Reconciled) {
+    let ran = fleet.carp(&[&["reconcile", "--once"], FORGE].concat());
+    assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+}
+
+fn edited(fleet: &Reconciled) {
+    fleet.write("fleet/clusters/alpha.yaml", paused("alpha").as_bytes());
+    fleet.commit("paused");
+}
+
+fn carp_dir(fleet: &Reconciled, file: &str) -> PathBuf {
+    fleet.path().join(".git/carp").join(file)
 }
 
 #[test]

@@ -43,17 +43,17 @@ use super::show::plan::{AgainstView, FileDiff};
 use super::show::reconcile::TurnView;
 use super::show::{DemoView, DrainedView, ExplainView, ReplayView, StatusView};
 use super::{
-    AgainstArgs, Context, Error, Exit, FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs,
+    AgainstArgs, Context, Error, FleetArgs, FolderArgs, ObjectKind, ObjectRef, ObservedArgs,
 };
 use crate::change::Certified;
-use crate::model::{Name, Proposal, Turn, TurnConstraints, TurnForge, TurnStatus, Verification};
+use crate::model::{Name, Proposal, Turn, TurnForge, TurnStatus, Verification};
 use crate::pipeline::{Sought, Update};
 use crate::reconcile::{Keep, Observing, Verdict};
 use crate::store::{CheckedOut, Prune};
 
 pub use control::Control;
 pub use open::Told;
-pub use reconcile::TurnArgs;
+pub use reconcile::{TurnArgs, turn, without_news};
 pub use status::Query;
 pub use watching::Watching;
 pub use writable::{Writable, writable};
@@ -344,22 +344,10 @@ pub fn reconcile_once(context: &mut Context<'_, '_>, args: &TurnArgs<'_>) -> Res
     reconcile::once(context, args)
 }
 
-/// Reconciles once and tells it as a document; a failure of the world, too. It comes with how the command exits.
-///
-/// # Errors
-/// The command line names what cannot be reconciled.
-pub fn reconcile_turn(
-    context: &mut Context<'_, '_>,
-    args: &TurnArgs<'_>,
-    orders: TurnConstraints,
-) -> Result<(Turn, Exit), Error> {
-    reconcile::turn(context, args, orders)
-}
-
 /// Turn after turn, until the process is told to stop.
 ///
 /// # Errors
-/// As for [`reconcile_turn`]; the address is taken, the secret cannot be read, or there is no cluster
+/// As for [`turn`]; the address is taken, the secret cannot be read, or there is no cluster
 /// for the election.
 pub fn reconcile_for_ever(
     context: &mut Context<'_, '_>,

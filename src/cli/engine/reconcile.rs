@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use super::super::show::forge;
 use super::super::show::plan::{PlanView, markdown};
@@ -16,6 +18,9 @@ use crate::reconcile::{
     self, FleetPlace, ForgeChoice, ForgeOptions, Keep, Observing, Options, ReconcileResult,
     SourceStores,
 };
+
+/// How long a look for news may take. One that takes longer, on a slow disk say, is left to a turn.
+const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 /// What a turn of the reconciler is told.
 #[derive(Clone, Copy)]
@@ -40,9 +45,11 @@ pub(super) fn once(context: &Context<'_, '_>, args: &TurnArgs<'_>) -> Result<Tur
     })
 }
 
-/// Runs once, and tells what happened as a document: a failure of the world, too. How a command that
-/// did nothing else would exit comes with it.
-pub(super) fn turn(
+/// Reconciles once and tells it as a document; a failure of the world, too. It comes with how the command exits.
+///
+/// # Errors
+/// The command line names what cannot be reconciled.
+pub fn turn(
     context: &Context<'_, '_>,
     args: &TurnArgs<'_>,
     orders: TurnConstraints,
@@ -73,12 +80,30 @@ fn attempt(
     args: &TurnArgs<'_>,
     orders: TurnConstraints,
 ) -> Result<(FleetPlace, ReconcileResult), reconcile::Error> {
-    let TurnArgs { fleet, observed, forge } = args;
-    let mut place = FleetPlace::find(&fleet.fleet, &cache(context))?;
+    let mut place = FleetPlace::find(&args.fleet.fleet, &cache(context))?;
     if let Some(revision) = place.revision {
         return Err(reconcile::Error::Revision { revision });
     }
-    let options = Options {
+    let options = options(context, args, orders);
+    let ran = reconcile::once_on_a_sound_clone(&mut place, &options)?;
+    Ok((place, ran))
+}
+
+/// What a turn comes to that a look at a few files shows to have no news; `None` where there is something to be done or
+/// told. A read that hangs is left behind, for this process supervises turns and reads nothing else.
+#[must_use]
+pub fn without_news(context: &Context<'_, '_>, args: &TurnArgs<'_>) -> Option<Turn> {
+    let (send, receive) = channel();
+    let options = options(context, args, TurnConstraints::default());
+    let fleet = args.fleet.fleet.clone();
+    let look = move || drop(send.send(reconcile::without_news(&fleet, &options)));
+    std::thread::Builder::new().name("news".to_owned()).spawn(look).ok()?;
+    receive.recv_timeout(LONGEST_LOOK).ok()?
+}
+
+fn options(context: &Context<'_, '_>, args: &TurnArgs<'_>, orders: TurnConstraints) -> Options {
+    let TurnArgs { fleet: _, observed, forge } = args;
+    Options {
         clock: clock(context),
         observing: Observing {
             folder: observed.observed.clone(),
@@ -93,9 +118,7 @@ fn attempt(
         program: program(context),
         forge: forge_options(context, forge),
         watched: context.io.err_is_terminal,
-    };
-    let ran = reconcile::once_on_a_sound_clone(&mut place, &options)?;
-    Ok((place, ran))
+    }
 }
 
 /// The token stands in the environment: everybody on the machine can read a command line.
@@ -118,10 +141,10 @@ fn describe(proposal: &Proposal, prefix: &str, updates: &BTreeMap<Name, Update>)
 
 /// How long to wait after the n-th lost race: up to 0.2 s times 2ⁿ, 10 s at most. The process id keeps
 /// two writers on two machines, or two on one, from waiting alike.
-fn jitter(races: u32) -> std::time::Duration {
+fn jitter(races: u32) -> Duration {
     let most = (200_u64 << races.min(6)).min(10_000);
     let seed = u64::from(std::process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
-    std::time::Duration::from_millis(most / 4 + seed.wrapping_add(u64::from(races) * 7919) % most)
+    Duration::from_millis(most / 4 + seed.wrapping_add(u64::from(races) * 7919) % most)
 }
 
 fn opened(place: FleetPlace, fleet: &FleetArgs, outcome: reconcile::Outcome) -> Reconciled {
