@@ -23,10 +23,13 @@ pub struct StandingWorker {
     /// What they take together.
     pub allocated: Resources,
     /// Who is in which group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<StandingPart>,
     /// Who keeps away from which group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keepers: Vec<StandingPart>,
     /// What the clusters of each tenant take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tenants: Vec<CountedShare>,
 }
 
