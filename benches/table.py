@@ -2,12 +2,12 @@
 """What runs of carp cost in fleets of growing size, beside `git fast-import` of the same bytes.
 
     cargo build --profile dist --bin carp --example generate-fleet
-    benches/table.py [--carp FILE] [--sizes 1000,10000] [--rounds 3] [--only WORD]
+    benches/table.py [--carp FILE] [--sizes 1000,10000] [--rounds 3] [--only PATTERN]
 
 Each row is one command on a generated fleet in a repository without a remote: processor time of the command
-and all its children, wall time, and the most memory that one process had; the median of the rounds where a
-command can be repeated. The last column is the exponent with which processor time grows from the second largest
-size to the largest: 0 is flat, 1 is linear. Nothing is asserted.
+and all its children, wall time, and the most memory that one process had, this script's own at least; the median of
+the rounds where a command can be repeated, in which all sizes take turns. The last column is the exponent with which
+processor time grows from the second largest size to the largest: 0 is flat, 1 is linear. Nothing is asserted.
 """
 import argparse
 import io
@@ -190,73 +190,62 @@ class Fleet:
         return next(name for name in names if name.startswith("c") and int(name[1:]) % 20 == 7)
 
 
-def median(rounds):
-    return tuple(statistics.median(figures) for figures in zip(*rounds))
+class Row:
+    """A row at one size: what comes before it, and what is measured."""
+
+    def __init__(self, name, run, before=lambda: None, once=False):
+        self.name, self.run, self.before, self.once = name, run, before, once
+
+    def measure(self):
+        self.before()
+        return self.run()
 
 
-def table(carp, size, rounds, only):
-    """The rows of one size."""
-    rows = {}
-    with tempfile.TemporaryDirectory(prefix="carp-bench-") as folder:
-        folder = pathlib.Path(folder)
-        fleet = Fleet(carp, folder, size)
-        rows["from nothing"] = fleet.reconcile()
-        stream = folder / "stream"
-        with open(stream, "wb") as out:
-            # What a run from nothing commits: the output and the statuses.
-            branches = ["carp/rendered", "carp/status"]
-            subprocess.run(["git", "fast-export", *branches], cwd=fleet.path, stdout=out, check=True)
-        bare = folder / "import.git"
-        git(folder, "init", "--quiet", "--bare", str(bare))
-        rows["git fast-import of the same"] = measured(["git", "fast-import", "--quiet", "--force"], bare, stream)
-        stream.unlink()
-        shutil.rmtree(bare)
-        rows.update(beside(fleet, folder))
+def rows(fleet, folder):
+    """The rows of one size, in the order in which each finds the fleet as it needs it."""
+    yield Row("from nothing", fleet.reconcile, once=True)
+    yield from beside(fleet, folder)
+    fleet.reconcile()
 
-        def again(name, before, run):
-            if only and only not in name:
-                return
-            figures = []
-            for _ in range(rounds):
-                before()
-                figures.append(run())
-            rows[name] = median(figures)
+    def forget(*files):
+        for file in files:
+            (fleet.path / ".git/carp" / file).unlink(missing_ok=True)
 
-        nothing = lambda: None
+    baseline = ("stamp.json", "baseline.json")
+    yield Row("nothing changed", fleet.reconcile)
+    yield Row("nothing changed, no stamp", fleet.reconcile, lambda: forget("stamp.json"))
+    yield Row("a look at everything", fleet.reconcile, lambda: forget(*baseline))
+    yield Row("the first run in a clone", fleet.reconcile, lambda: forget(*baseline, "memo.json"))
+    yield Row("one edit", fleet.reconcile, fleet.edit)
+    yield Row("one edit, with everything", fleet.reconcile, lambda: (fleet.edit(), forget(*baseline)))
+    # A run that looked at everything and changed something leaves the next one to look at what it wrote.
+    yield Row("one more", fleet.reconcile, lambda: (fleet.reconcile(), fleet.add(1)))
+    yield Row("100 more", fleet.reconcile, lambda: fleet.add(100))
+    yield Row("a policy edit", fleet.reconcile, fleet.edit_policy)
+    yield Row("a class edit", fleet.reconcile, fleet.edit_class)
+    yield Row("a template edit", fleet.reconcile, fleet.edit_template)
+    cluster, waiting = fleet.a_cluster(), fleet.a_waiting_cluster()
+    for _ in range(2):
         fleet.reconcile()
-        again("nothing changed", nothing, fleet.reconcile)
-
-        def forget(*files):
-            for file in files:
-                (fleet.path / ".git/carp" / file).unlink(missing_ok=True)
-
-        baseline = ("stamp.json", "baseline.json")
-        again("nothing changed, no stamp", lambda: forget("stamp.json"), fleet.reconcile)
-        again("a look at everything", lambda: forget(*baseline), fleet.reconcile)
-        again("the first run in a clone", lambda: forget(*baseline, "memo.json"), fleet.reconcile)
-        again("one edit", fleet.edit, fleet.reconcile)
-        again("one edit, with everything", lambda: (fleet.edit(), forget(*baseline)), fleet.reconcile)
-        # A run that changed something leaves the next one to look at everything once.
-        again("one more", lambda: (fleet.reconcile(), fleet.add(1)), fleet.reconcile)
-        again("100 more", lambda: fleet.add(100), fleet.reconcile)
-        again("a policy edit", fleet.edit_policy, fleet.reconcile)
-        again("a class edit", fleet.edit_class, fleet.reconcile)
-        again("a template edit", fleet.edit_template, fleet.reconcile)
-        cluster = fleet.a_cluster()
-        for _ in range(2):
-            fleet.reconcile()
-        again("validate", nothing, lambda: fleet.run("validate"))
-        again("plan", nothing, lambda: fleet.run("plan"))
-        again("explain of one cluster", nothing, lambda: fleet.run("explain", f"cluster/{cluster}"))
-        waiting = fleet.a_waiting_cluster()
-        again("explain of one that waits", nothing, lambda: fleet.run("explain", f"cluster/{waiting}"))
-        again("status of one cluster", nothing, lambda: fleet.run("status", f"cluster/{cluster}"))
-        again("simulate of one more", nothing, lambda: fleet.run("simulate", "--add", "1"))
-        out = f"{folder}/out"
-        no_out = lambda: shutil.rmtree(out, ignore_errors=True)
-        again("render of one cluster", no_out, lambda: fleet.run("render", "--cluster", cluster, "--out", out))
-        reports(fleet, again)
-    return rows
+    yield Row("validate", lambda: fleet.run("validate"))
+    yield Row("plan", lambda: fleet.run("plan"))
+    yield Row("explain of one cluster", lambda: fleet.run("explain", f"cluster/{cluster}"))
+    yield Row("explain of one that waits", lambda: fleet.run("explain", f"cluster/{waiting}"))
+    yield Row("status of one cluster", lambda: fleet.run("status", f"cluster/{cluster}"))
+    yield Row("simulate of one more", lambda: fleet.run("simulate", "--add", "1"))
+    out = f"{folder}/out"
+    no_out = lambda: shutil.rmtree(out, ignore_errors=True)
+    yield Row("render of one cluster", lambda: fleet.run("render", "--cluster", cluster, "--out", out), no_out)
+    everybody = fleet.clusters_by_worker()
+    one = dict([min(everybody.items())])
+    fleet.report(everybody)
+    for _ in range(3):
+        fleet.reconcile()
+    # What agents say: one of them that all is as it was, one of a cluster, all of a cluster each.
+    down = itertools.cycle([True, False])
+    yield Row("a sign of life of one worker", fleet.reconcile, lambda: fleet.report(one))
+    yield Row("one report", fleet.reconcile, lambda: fleet.report(one, degraded=next(down)))
+    yield Row("a report of every worker", fleet.reconcile, lambda: fleet.report(everybody, degraded=next(down)))
 
 
 # What a script does that fills a template for each cluster: read its documents, fill, write.
@@ -274,13 +263,21 @@ for file in sorted(fleet.rglob("*.yaml")):
 
 
 def beside(fleet, folder):
-    """What others take for as much: Git for the same files, and a script that only fills a template."""
-    rows = {}
-    tree = folder / "files"
+    """What others take for as much: Git for the same bytes and files, and a script that only fills a template."""
+    stream, bare, tree, archive = (folder / name for name in ("stream", "import.git", "files", "files.tar"))
+    with open(stream, "wb") as out:
+        # What a run from nothing commits: the output and the statuses.
+        branches = ["carp/rendered", "carp/status"]
+        subprocess.run(["git", "fast-export", *branches], cwd=fleet.path, stdout=out, check=True)
+    git(folder, "init", "--quiet", "--bare", str(bare))
+    fast_import = ["git", "fast-import", "--quiet", "--force"]
+    yield Row("git fast-import of the same", lambda: measured(fast_import, bare, stream), once=True)
+    stream.unlink()
+    shutil.rmtree(bare)
     git(folder, "init", "--quiet", "--template=", str(tree))
-    archive = folder / "files.tar"
     git(fleet.path, "archive", "--output", str(archive), "carp/rendered")
-    rows["files and git add of the same"] = measured(["sh", "-c", f"tar -xf {archive} && git add --all"], tree)
+    add = ["sh", "-c", f"tar -xf {archive} && git add --all"]
+    yield Row("files and git add of the same", lambda: measured(add, tree), once=True)
     if subprocess.run([sys.executable, "-c", "import jinja2, yaml"], capture_output=True).returncode == 0:
         cluster = next(tree.glob("workers/*/clusters/*/cluster.yaml"))
         template = folder / "template"
@@ -288,24 +285,26 @@ def beside(fleet, folder):
         out = folder / "filled"
         out.mkdir()
         script = [sys.executable, "-c", SCRIPT, str(fleet.path / "fleet/clusters"), str(template), str(out)]
-        rows["Jinja2 and PyYAML, no checks, no Git"] = measured(script, folder)
+        yield Row("Jinja2 and PyYAML, no checks, no Git", lambda: measured(script, folder), once=True)
         shutil.rmtree(out)
     shutil.rmtree(tree)
     archive.unlink()
-    return rows
 
 
-def reports(fleet, again):
-    """What agents say: one of them that all is as it was, one of a cluster, all of a cluster each."""
-    everybody = fleet.clusters_by_worker()
-    one = dict([min(everybody.items())])
-    fleet.report(everybody)
-    for _ in range(3):
-        fleet.reconcile()
-    down = itertools.cycle([True, False])
-    again("a sign of life of one worker", lambda: fleet.report(one), fleet.reconcile)
-    again("one report", lambda: fleet.report(one, degraded=next(down)), fleet.reconcile)
-    again("a report of every worker", lambda: fleet.report(everybody, degraded=next(down)), fleet.reconcile)
+def tables(carp, sizes, rounds, only, parent):
+    """By the name of each row, what it takes at each size. All sizes take turns, so that an hour in which the machine is slow
+    is one for each of them."""
+    found = {}
+    folders = [pathlib.Path(parent) / str(size) for size in sizes]
+    for folder in folders:
+        folder.mkdir()
+    fleets = [Fleet(carp, folder, size) for folder, size in zip(folders, sizes)]
+    for row in zip(*(rows(fleet, folder) for fleet, folder in zip(fleets, folders))):
+        name, once = row[0].name, row[0].once
+        if once or re.search(only, name):
+            turns = [[at_size.measure() for at_size in row] for _ in range(1 if once else rounds)]
+            found[name] = [tuple(statistics.median(figures) for figures in zip(*size)) for size in zip(*turns)]
+    return found
 
 
 def main():
@@ -313,21 +312,19 @@ def main():
     parser.add_argument("--carp", default=str(ROOT / "target/dist/carp"))
     parser.add_argument("--sizes", default="1000,10000")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="the rows whose names match this, and those from nothing")
     asked = parser.parse_args()
     sizes = [int(size) for size in asked.sizes.split(",")]
     carp = pathlib.Path(asked.carp).resolve(strict=True)
-    tables = {size: table(carp, size, asked.rounds, asked.only) for size in sizes}
+    with tempfile.TemporaryDirectory(prefix="carp-bench-") as parent:
+        found = tables(carp, sizes, asked.rounds, asked.only, parent)
     print("| | " + " | ".join(f"{size:,} clusters" for size in sizes) + " | exponent |")
     print("|---|" + "---|" * (len(sizes) + 1))
-    for name in tables[sizes[0]]:
-        cells = []
-        for size in sizes:
-            cpu, wall, memory = tables[size][name]
-            cells.append(f"{cpu * 1000:,.0f} ms, {wall * 1000:,.0f} wall, {memory:,.0f} MiB")
+    for name, figures in found.items():
+        cells = [f"{cpu * 1000:,.0f} ms, {wall * 1000:,.0f} wall, {memory:,.0f} MiB" for cpu, wall, memory in figures]
         grows = ""
         if len(sizes) > 1:
-            last, before = (max(tables[size][name][0], 1e-4) for size in (sizes[-1], sizes[-2]))
+            before, last = (max(cpu, 1e-4) for cpu, _, _ in figures[-2:])
             grows = f"{math.log(last / before) / math.log(sizes[-1] / sizes[-2]):.2f}"
         print(f"| {name} | " + " | ".join(cells) + f" | {grows} |")
 
