@@ -2,7 +2,9 @@
 //!
 //! All of it comes in as values, so that a test runs a command in its own process.
 
+use std::any::Any;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -68,6 +70,8 @@ pub struct Context<'a, 'io> {
     pub read_timeout: std::time::Duration,
     /// Where what is run says how far it is.
     pub work: LongWork,
+    /// What is not needed any more.
+    pub(super) left: RefCell<Option<Box<dyn Any>>>,
 }
 
 impl Context<'_, '_> {
@@ -111,12 +115,17 @@ impl Context<'_, '_> {
         write(self.io.out, code, "standard output")
     }
 
-    /// Leaves to the system, which takes back all of a process at once, what a command no longer needs. Where others go on in
-    /// this process, it is given back here.
-    pub(super) fn leave<T>(&self, unneeded: T) {
+    /// Leaves what a command no longer needs to the system, which takes back all of a process at once; as soon as something
+    /// else is left, it is given back. Where others go on in this process, it is given back at once.
+    pub(super) fn leave(&self, unneeded: impl Any) {
         if self.io.program.is_some() {
-            std::mem::forget(unneeded);
+            self.left.replace(Some(Box::new(unneeded)));
         }
+    }
+
+    /// Ends the command, and the process with it.
+    pub(super) fn end(self) {
+        std::mem::forget(self.left);
     }
 
     /// Shows a word on standard error while long work goes on, if that is a terminal.
@@ -193,7 +202,27 @@ fn write(to: &mut dyn Write, text: &str, stream: &str) -> Result<(), Error> {
 }
 
 #[cfg(test)]
+impl<'a> Io<'a> {
+    /// The world of a test: nobody's environment, at the beginning of time.
+    pub(super) fn of_nobody(out: &'a mut Vec<u8>, err: &'a mut Vec<u8>) -> Self {
+        Self {
+            out,
+            err,
+            out_is_terminal: false,
+            err_is_terminal: false,
+            clock: &|| Timestamp::UNIX_EPOCH,
+            env: BTreeMap::new(),
+            folder: ".".into(),
+            program: None,
+            threads: NonZeroUsize::MIN,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
 
     #[test]
@@ -204,6 +233,34 @@ mod tests {
         let painted = "\x1b[1;31merror\x1b[0m";
         assert_eq!(visible(painted, true), painted);
         assert_eq!(visible(painted, false), "␛[1;31merror␛[0m", "without colours nothing is ours");
+    }
+
+    /// Leaves a value twice, and says how many there are then, and how many once the command has ended.
+    fn left(program: Option<PathBuf>) -> [usize; 2] {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut io = Io { program, ..Io::of_nobody(&mut out, &mut err) };
+        let context = Context {
+            io: &mut io,
+            pinned_now: None,
+            color: ColorChoice::Never,
+            program: String::new(),
+            args: Vec::new(),
+            read_timeout: std::time::Duration::ZERO,
+            work: LongWork::default(),
+            left: RefCell::default(),
+        };
+        let value = Rc::new(());
+        context.leave(Rc::clone(&value));
+        context.leave(Rc::clone(&value));
+        let there = Rc::strong_count(&value) - 1;
+        context.end();
+        [there, Rc::strong_count(&value) - 1]
+    }
+
+    #[test]
+    fn what_is_left_last_goes_with_the_process_and_all_else_before() {
+        assert_eq!(left(Some("carp".into())), [1, 1]);
+        assert_eq!(left(None), [0, 0], "others go on in this process");
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod validate;
 mod version;
 mod watchdog;
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -160,11 +161,13 @@ pub fn run(argv: impl IntoIterator<Item = impl Into<OsString> + Clone>, io: &mut
     };
     let GlobalArgs { color, now: pinned_now, read_timeout } = cli.global;
     let work = LongWork::default();
-    let mut context = Context { io, pinned_now, color, program, args: given, read_timeout, work };
-    match watched(&cli, &context).and_then(|()| dispatch(&cli.command, &mut context)) {
-        Ok(exit) => exit,
-        Err(error) => report(&error, &mut context),
-    }
+    let left = RefCell::default();
+    let mut context =
+        Context { io, pinned_now, color, program, args: given, read_timeout, work, left };
+    let done = watched(&cli, &context).and_then(|()| dispatch(&cli.command, &mut context));
+    let exit = done.unwrap_or_else(|error| report(&error, &mut context));
+    context.end();
+    exit
 }
 
 /// Reads the arguments: as those of the subcommand that stands first, and where they are not, as those of all of carp,
@@ -229,17 +232,7 @@ mod tests {
 
     fn carp(args: &[&str]) -> (Exit, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let mut io = Io {
-            out: &mut out,
-            err: &mut err,
-            out_is_terminal: false,
-            err_is_terminal: false,
-            clock: &|| Timestamp::UNIX_EPOCH,
-            env: std::collections::BTreeMap::new(),
-            folder: ".".into(),
-            program: None,
-            threads: std::num::NonZeroUsize::MIN,
-        };
+        let mut io = Io::of_nobody(&mut out, &mut err);
         let exit = run(std::iter::once("carp").chain(args.iter().copied()), &mut io);
         (exit, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
     }

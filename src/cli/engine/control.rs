@@ -166,17 +166,7 @@ mod tests {
     #[test]
     fn a_turn_is_told_what_the_controller_was_told() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let mut io = Io {
-            out: &mut out,
-            err: &mut err,
-            out_is_terminal: false,
-            err_is_terminal: true,
-            clock: &|| jiff::Timestamp::UNIX_EPOCH,
-            env: std::collections::BTreeMap::new(),
-            folder: ".".into(),
-            program: None,
-            threads: std::num::NonZeroUsize::MIN,
-        };
+        let mut io = Io { err_is_terminal: true, ..Io::of_nobody(&mut out, &mut err) };
         let context = Context {
             io: &mut io,
             pinned_now: Some(jiff::Timestamp::UNIX_EPOCH),
@@ -185,6 +175,7 @@ mod tests {
             args: Vec::new(),
             read_timeout: Duration::from_millis(1500),
             work: crate::model::LongWork::default(),
+            left: std::cell::RefCell::default(),
         };
         let (fleet, observed) = (
             FleetArgs { fleet: "f".to_owned() },

@@ -238,9 +238,7 @@ pub fn propose(
     let mut look = open::look_for(context, fleet, &observing, asked)?;
     look.show(diffs)?;
     look.certify()?;
-    let open::FleetLook { opened, sources, memo, .. } = look;
-    context.leave((sources, memo));
-    Ok(opened)
+    Ok(look.opened)
 }
 
 /// Renders, and writes the output tree, or a part of it, below `out`: a new or empty folder.
@@ -331,7 +329,6 @@ pub fn status(
     let unread = unread::decided(&look)?;
     let mut view = status::status(&look, query)?;
     view.warnings.extend(unread);
-    context.leave(look);
     Ok(view)
 }
 
