@@ -53,6 +53,10 @@ pub fn without_news(folder: &str, options: &Options) -> Option<Turn> {
     if repository.is_marked() || !stamp::may_stand(repository, prefix) || telling.is_due() {
         return None;
     }
+    // A large work tree takes long to be looked through.
+    if options.watched && !repository.has_few_files() {
+        return None;
+    }
     let fetched = fetch(&place, repository).ok()?;
     let seen = Fingerprint::look(repository, &fetched, options).ok()??;
     settled(&place, repository, options, (&fetched, &seen)).ok()?

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use carp::cli::{self, Exit, Io};
 use carp::model::{Build, Digest, TurnConstraints};
-use carp::reconcile::{FleetPlace, Observing, Options, ReconcileResult, RunClock, once};
+use carp::reconcile::{
+    FleetPlace, Observing, Options, ReconcileResult, RunClock, once, without_news,
+};
 use tempfile::TempDir;
 
 use crate::support::people::{self, Person, printed};
@@ -217,25 +219,27 @@ fn a_large_work_tree_is_looked_through_where_somebody_watches() {
     let fleet = in_a_large_work_tree();
     let place =
         FleetPlace::find(&fleet.path().display().to_string(), fleet.path().as_path()).unwrap();
-    let run = |watched| {
-        let options = Options {
-            describe: |_, _, _| String::new(),
-            clock: RunClock { given: None, wall: "2026-11-01T09:00:00Z".parse().unwrap() },
-            observing: Observing::default(),
-            forge: nobody_is_told(),
-            build: Build::of_version("test"),
-            wait: |_| Duration::ZERO,
-            orders: TurnConstraints::default(),
-            program: Some(Digest::of(b"this")),
-            watched,
-        };
-        match once(&place, &options).unwrap() {
-            ReconcileResult::Settled(turn) => Some(turn.notes),
-            ReconcileResult::Through(_) => None,
-        }
+    let options = |watched| Options {
+        describe: |_, _, _| String::new(),
+        clock: RunClock { given: None, wall: "2026-11-01T09:00:00Z".parse().unwrap() },
+        observing: Observing::default(),
+        forge: nobody_is_told(),
+        build: Build::of_version("test"),
+        wait: |_| Duration::ZERO,
+        orders: TurnConstraints::default(),
+        program: Some(Digest::of(b"this")),
+        watched,
+    };
+    let run = |watched| match once(&place, &options(watched)).unwrap() {
+        ReconcileResult::Settled(turn) => Some(turn.notes),
+        ReconcileResult::Through(_) => None,
     };
     assert_eq!(run(false), None, "another program looks at everything");
     assert_eq!(run(false), Some(Vec::new()));
     let told = run(true).expect("it stands");
     assert!(told[0].contains("1 uncommitted edits were not read"), "{told:?}");
+    let folder = fleet.path().display().to_string();
+    let looked = |watched| without_news(&folder, &options(watched));
+    assert!(looked(false).is_some());
+    assert!(looked(true).is_none(), "a turn is started for it");
 }
