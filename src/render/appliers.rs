@@ -19,7 +19,7 @@ const KIND: &str = "ServiceAccount";
 pub struct Appliers(BTreeSet<String>);
 
 impl Appliers {
-    /// Those of a platform layer, by its text; none where it cannot be read.
+    /// Those of a platform layer, by its text; none where a document that speaks of one cannot be read.
     #[must_use]
     pub fn of(platform: &[u8]) -> Self {
         let all = text::of(platform);
