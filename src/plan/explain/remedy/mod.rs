@@ -22,6 +22,7 @@ use self::trial::RemedyTrial;
 use super::{Fix, Remedies, Remedy};
 use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
 use crate::plan::assign::PlanRun;
+use crate::plan::candidate::{Candidate, Request};
 use crate::plan::pool_workers::may_scale;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
@@ -58,13 +59,20 @@ fn remedies_after(
     is_still: bool,
 ) -> Option<Remedies> {
     let Some(goal) = Goal::of(run, name) else { return Some(Remedies::default()) };
-    let first = goal.sets(run, input, name, None);
     let mut search = RemedySearch {
         proof: Proof::new(input, run, name, goal, is_still),
         tried: BTreeSet::new(),
         found: Vec::new(),
     };
-    search.all(first);
+    match goal {
+        Goal::Place => {
+            meet(run, name, |request| {
+                let workers = run.states.considered();
+                search.all(workers.filter_map(|worker| to_place(run, input, request, worker)));
+            });
+        }
+        Goal::Grow => search.all(to_grow(run, input, name)),
+    }
     let mut found = search.found;
     found.sort_by_key(|remedy| (remedy.fixes.len(), remedy.worker.clone()));
     let proofs = search.proof.done();
@@ -93,45 +101,29 @@ impl Goal {
             _ => None,
         }
     }
-
-    /// The changes that answer all that a worker says against the cluster after a run, for each worker or for
-    /// that one.
-    fn sets(
-        self,
-        run: &PlanRun<'_>,
-        input: &PlanInput<'_>,
-        name: &Name,
-        only: Option<&Name>,
-    ) -> Vec<Set> {
-        let set = |(worker, fixes): (Name, Vec<Fix>)| Set::new(worker, fixes, 0);
-        match self {
-            Self::Place => to_place(run, input, name, only).into_iter().map(set).collect(),
-            Self::Grow => to_grow(run, input, name).into_iter().map(set).collect(),
-        }
-    }
 }
 
-/// What each worker lacks for a cluster that waits.
+/// A cluster as filters see it after a run, with what it meets; `None` where it has no document.
+fn meet<T>(run: &PlanRun<'_>, name: &Name, then: impl FnOnce(&Request<'_>) -> T) -> Option<T> {
+    let request = run.request_of(name)?;
+    let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
+    Some(then(&request.within(&pre_filter)))
+}
+
+/// What a worker lacks for a cluster that waits, after a run.
 fn to_place(
     run: &PlanRun<'_>,
     input: &PlanInput<'_>,
-    name: &Name,
-    only: Option<&Name>,
-) -> Vec<(Name, Vec<Fix>)> {
-    let Some(request) = run.request_of(name) else { return Vec::new() };
-    let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
-    let request = request.within(&pre_filter);
-    let asked = run.states.considered().filter(|c| only.is_none_or(|only| only == c.name));
-    let changes = asked.filter_map(|candidate| {
-        input.fleet.workers.get(candidate.name)?;
-        let fixes = RemedyTrial::of(&request, candidate, run.input.fleet)?.changes()?;
-        Some((candidate.name.clone(), fixes))
-    });
-    changes.filter(|(_, fixes)| !fixes.is_empty()).collect()
+    request: &Request<'_>,
+    worker: &Candidate<'_>,
+) -> Option<Set> {
+    input.fleet.workers.get(worker.name)?;
+    let fixes = RemedyTrial::of(request, worker, run.input.fleet)?.changes()?;
+    (!fixes.is_empty()).then(|| Set::new(worker.name.clone(), fixes, 0))
 }
 
 /// What a placed cluster's worker, and its tenant's quota, lack for the growth that is held.
-fn to_grow(run: &PlanRun<'_>, input: &PlanInput<'_>, name: &Name) -> Option<(Name, Vec<Fix>)> {
+fn to_grow(run: &PlanRun<'_>, input: &PlanInput<'_>, name: &Name) -> Option<Set> {
     let cluster = run.input.fleet.clusters.get(name)?;
     let planned = run.clusters.get(name)?;
     let worker = planned.decision.worker()?;
@@ -143,7 +135,7 @@ fn to_grow(run: &PlanRun<'_>, input: &PlanInput<'_>, name: &Name) -> Option<(Nam
     input.fleet.workers.get(worker)?;
     let scene = RemedyTrial::of(&request, without_it.get(worker)?, run.input.fleet)?;
     let fixes = lacking(&scene, &planned.demand, &cluster.demand);
-    (!fixes.is_empty()).then(|| (worker.clone(), fixes))
+    (!fixes.is_empty()).then(|| Set::new(worker.clone(), fixes, 0))
 }
 
 /// The changes that answer the want of what is raised; nothing else keeps a placed cluster from growing.
@@ -183,12 +175,20 @@ struct RemedySearch<'p> {
 }
 
 impl RemedySearch<'_> {
-    fn all(&mut self, first: Vec<Set>) {
-        let mut open: BTreeSet<Set> = first.into_iter().collect();
-        while let Some(set) = open.pop_first() {
-            if self.found.len() == MOST || self.is_spent() || self.proof.is_unsure() {
-                return;
-            }
+    /// Tries the sets in their order. `first` has them by their workers' names: none comes before one of a single change,
+    /// so what the workers after that one lack need not be known yet.
+    fn all(&mut self, first: impl IntoIterator<Item = Set>) {
+        let mut first = first.into_iter();
+        let mut open = BTreeSet::new();
+        while self.found.len() < MOST && !self.is_spent() && !self.proof.is_unsure() {
+            let single = first.by_ref().find_map(|set| {
+                if set.count == 1 {
+                    return Some(set);
+                }
+                open.insert(set);
+                None
+            });
+            let Some(set) = single.or_else(|| open.pop_first()) else { return };
             if self.is_covered(&set.fixes) || !self.tried.insert(set.fixes.clone()) {
                 continue;
             }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::super::documents::EditedDocuments;
 use super::amounts::{self, QueueAhead};
-use super::{Goal, to_grow, to_place};
+use super::{Goal, meet, to_grow, to_place};
 use crate::model::{
     Cluster, Counted, Decision, FOLDED_SCHEMA, Fleet, FoldedReport, Freshness, Name, Observed,
     Quantity, Resources, Worker,
@@ -203,12 +203,13 @@ impl<'p> Proof<'p> {
 
     /// What the worker still lacks.
     fn more(&self, run: &PlanRun<'_>, worker: &Name) -> Vec<Fix> {
-        let only = Some(worker);
-        let sets = match self.goal {
-            Goal::Place => to_place(run, self.base, self.name, only),
-            Goal::Grow => to_grow(run, self.base, self.name).into_iter().collect(),
+        let set = match self.goal {
+            Goal::Place => run.states.get(worker).and_then(|candidate| {
+                meet(run, self.name, |request| to_place(run, self.base, request, candidate))?
+            }),
+            Goal::Grow => to_grow(run, self.base, self.name),
         };
-        sets.into_iter().flat_map(|(_, fixes)| fixes).collect()
+        set.map(|set| set.fixes).unwrap_or_default()
     }
 
     /// How much of what a change raises is taken in a plan, those left out that come after the cluster.
