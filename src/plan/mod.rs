@@ -76,7 +76,7 @@ pub use explain::{
 pub use fold::{Fold, FoldInput, clusters_said_otherwise, contradictions, fold, is_same_host};
 pub use moment::moments;
 pub use policy::{PolicyPair, Precedence, is_tied, policy_of, policy_ties};
-pub use queue::place_in_queue;
+pub use queue::{is_served_in_order, place_in_queue};
 pub use scale::{PoolFoldInput, PoolFolding, PoolVerdict, fold_pools};
 pub use term::meets;
 pub use worker_states::{count_standing, has_room};

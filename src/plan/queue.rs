@@ -5,7 +5,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::PlanInput;
-use crate::model::{Cluster, ClusterPlan, Decision, Fleet, Name, PendingRow, Plan};
+use crate::model::api::{OnViolation, SpreadConstraint};
+use crate::model::{
+    Cluster, ClusterPlan, Decision, Fleet, Name, PendingRow, Policy, Proposal, WorkerPlan,
+};
 
 /// One cluster in the queue.
 #[derive(Clone, Copy, Debug)]
@@ -74,9 +77,11 @@ pub(super) fn number<'a>(
 }
 
 /// Where a cluster that waits stands among those that wait, from 1 on, and how many they are; `None` for one
-/// that does not wait. The number in its record is never given again, so it says no more than who came first.
+/// that does not wait. The number in its record is never given again, so it says no more than who came first. Those that are
+/// not in the plan stand behind it.
 #[must_use]
-pub fn place_in_queue(fleet: &Fleet, plan: &Plan, name: &Name) -> Option<(usize, usize)> {
+pub fn place_in_queue(proposal: &Proposal, name: &Name) -> Option<(usize, usize)> {
+    let Proposal { fleet, plan, pending, .. } = proposal;
     let key = |name: &Name, planned: &ClusterPlan| {
         let Decision::Wait { seen, .. } = planned.decision else { return None };
         let priority = fleet.clusters.get(name).and_then(|cluster| cluster.spec.priority);
@@ -86,7 +91,29 @@ pub fn place_in_queue(fleet: &Fleet, plan: &Plan, name: &Name) -> Option<(usize,
     let all = plan.clusters.iter().filter_map(|(name, planned)| key(name, planned));
     let (before, of) =
         all.fold((0, 0), |(before, of), other| (before + usize::from(other < own), of + 1));
-    Some((before + 1, of))
+    let behind: usize = pending.0.iter().map(|(_, names)| names.len()).sum();
+    Some((before + 1, of + behind))
+}
+
+/// Whether nobody behind a cluster in the queue makes a difference to it: what no worker took when it was its turn waits on,
+/// whoever comes after it. It is another matter where it may be let in by them, for the domain that had the fewest has more, or
+/// where it comes once more, for a worker grows, is being made, or is left by a placed cluster.
+#[must_use]
+pub fn is_served_in_order<'n, 'w>(
+    fleet: &Fleet,
+    waiting: impl Iterator<Item = &'n Name>,
+    mut workers: impl Iterator<Item = &'w WorkerPlan>,
+) -> bool {
+    let refuse = |spread: &[SpreadConstraint]| {
+        spread.iter().any(|constraint| constraint.when_unsatisfiable.refuses())
+    };
+    let is_plain = |policy: &Policy| {
+        policy.spec.on_violation != OnViolation::Move && !refuse(&policy.spec.spread)
+    };
+    let mut clusters = waiting.filter_map(|name| fleet.clusters.get(name));
+    fleet.policies.values().all(is_plain)
+        && !clusters.any(|cluster| refuse(cluster.spec.own_spread()))
+        && workers.all(|worker| worker.ceiling.is_empty() && worker.pending.is_none())
 }
 
 /// What becomes of the clusters that waited and are not desired any more: they are forgotten. While

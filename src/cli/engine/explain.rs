@@ -216,8 +216,7 @@ fn state(look: &FleetLook, explanation: &Explanation) -> String {
         Decision::Keep { worker } => format!("bound to {worker}, and stays there"),
         Decision::Bind(binding) => format!("goes to {}", binding.worker),
         Decision::Wait { .. } => {
-            let proposal = &look.opened.proposal;
-            let place = plan::place_in_queue(&proposal.fleet, &proposal.plan, &explanation.cluster);
+            let place = plan::place_in_queue(&look.opened.proposal, &explanation.cluster);
             let place = place.map(|(at, of)| format!(", number {at} of {of} in the queue"));
             format!("pending{}", place.unwrap_or_default())
         }

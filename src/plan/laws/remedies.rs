@@ -1,6 +1,8 @@
 //! What is told as a remedy is one: the changes are made in the fleet by the hand of this test, and the fleet
 //! is planned.
 
+use std::cmp::Reverse;
+
 use proptest::prelude::*;
 
 use super::{Seen, todays_steps, waits};
@@ -11,7 +13,7 @@ use crate::model::api::{
 use crate::model::{Decision, FoldedReport, Freshness, Name, Policy, Quantity, Resources};
 use crate::plan::policy::policy_of;
 use crate::plan::world::World;
-use crate::plan::{Fix, MOST_PROOFS};
+use crate::plan::{Fix, MOST_PROOFS, Planning};
 
 #[test]
 fn each_remedy_that_is_told_places_the_cluster_on_the_worker_that_it_names() {
@@ -20,7 +22,8 @@ fn each_remedy_that_is_told_places_the_cluster_on_the_worker_that_it_names() {
         let waiting = planning.plan.clusters.iter().filter(|(_, p)| waits(p).is_some());
         let desired = waiting.filter(|(name, _)| world.fleet.clusters.contains_key(*name));
         // The last ones have the most before them in the queue.
-        for (name, _) in desired.collect::<Vec<_>>().into_iter().rev().take(2) {
+        let desired: Vec<&Name> = desired.map(|(name, _)| name).collect();
+        for name in desired.iter().copied().rev().take(2) {
             let remedies = world.remedies(name);
             prop_assert!(remedies.proofs <= MOST_PROOFS);
             for remedy in remedies.list {
@@ -30,10 +33,12 @@ fn each_remedy_that_is_told_places_the_cluster_on_the_worker_that_it_names() {
                     return Err(TestCaseError::fail(format!("{:?}: {name} waits", remedy.fixes)));
                 };
                 prop_assert_eq!(&binding.worker, &remedy.worker, "{:?}", remedy.fixes);
-                for first in &remedy.after {
-                    let comes = matches!(plan.clusters[first].decision, Decision::Bind(_));
-                    prop_assert!(comes, "{:?} place {} first", remedy.fixes, first);
-                }
+                let comes = |first: &&Name| {
+                    turn(world, planning, first) < turn(world, planning, name)
+                        && matches!(plan.clusters[*first].decision, Decision::Bind(_))
+                };
+                let first: Vec<&Name> = desired.iter().copied().filter(comes).collect();
+                prop_assert!(first.iter().copied().eq(&remedy.after), "{:?}: {:?}", remedy, first);
                 let fewer = 0..remedy.fixes.len();
                 for without in fewer.filter(|_| remedies.proofs < MOST_PROOFS) {
                     let mut part = remedy.fixes.clone();
@@ -53,6 +58,14 @@ fn each_remedy_that_is_told_places_the_cluster_on_the_worker_that_it_names() {
     told.at_least_of(300);
     several.at_least_of(30);
     behind.at_least_of(30);
+}
+
+/// Where a cluster stands in the queue: the smaller comes first.
+fn turn<'n>(world: &World, planning: &Planning, name: &'n Name) -> (Reverse<i32>, u64, &'n Name) {
+    let Decision::Wait { seen, .. } = planning.plan.clusters[name].decision else {
+        panic!("{name} does not wait")
+    };
+    (Reverse(world.fleet.clusters[name].spec.priority.unwrap_or(0)), seen, name)
 }
 
 /// The world with the changes made. What stands in no document of the fleet's own gets one.

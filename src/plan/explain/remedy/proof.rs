@@ -16,6 +16,7 @@ use crate::model::{
 use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
 use crate::plan::pre_filter_state::PreFilterState;
+use crate::plan::queue::is_served_in_order;
 use crate::plan::{PlanInput, SoleWorker, amounts as demands, is_counted_by, move_cause, scale};
 
 /// What a plan of the edited fleet came to.
@@ -35,7 +36,7 @@ pub(super) struct Proof<'p> {
     base: &'p PlanInput<'p>,
     name: &'p Name,
     goal: Goal,
-    /// A copy of the fleet, as it is between two plans.
+    /// A copy of the fleet, as it is between two plans, without those behind the cluster that make no difference to it.
     fleet: Fleet,
     observed: Observed,
     counted: Arc<Counted>,
@@ -69,15 +70,23 @@ impl<'p> Proof<'p> {
             _ => None,
         });
         let waiting: BTreeMap<Name, ProofTurn> = waits.collect();
+        let own = waiting.get(name).cloned().unwrap_or_else(|| turn(name, 0));
+        let mut fleet = base.fleet.clone();
+        let workers = run.states.considered().map(|candidate| &candidate.plan);
+        let is_in_order = is_served_in_order(base.fleet, waiting.keys(), workers);
+        if goal == Goal::Place && is_still && is_in_order {
+            let is_behind = |name: &Name| waiting.get(name).is_some_and(|turn| *turn > own);
+            fleet.clusters.retain(|name, _| !is_behind(name));
+        }
         let stays = run.clusters.iter().filter(|(_, p)| p.stay.is_some()).map(|(name, _)| name);
         Self {
             base,
             name,
             goal,
-            fleet: base.fleet.clone(),
+            fleet,
             observed: base.observed.clone(),
             counted: run.states.counts.counted().0,
-            turn: waiting.get(name).cloned().unwrap_or_else(|| turn(name, 0)),
+            turn: own,
             waiting,
             moving: run.moves.keys().chain(stays).cloned().collect(),
             done: 0,
