@@ -13,7 +13,7 @@ use super::{
 use crate::diag::Diagnostic;
 
 /// The version of [`Baseline`]'s format.
-pub const BASELINE_FORMAT: u32 = 9;
+pub const BASELINE_FORMAT: u32 = 10;
 
 /// The state of a fleet in which planning it again would change nothing and tell nothing new, apart from the
 /// clusters in `unsettled`.
@@ -48,6 +48,8 @@ pub struct Baseline {
     /// The clusters that say themselves which workers they may use, where any rule of spread refuses workers: an edit
     /// of one may change the domains over which it is spread. `None` where none refuses.
     pub narrowed: Option<BTreeSet<Name>>,
+    /// Whether nobody behind a cluster in the queue makes a difference to it, as long as the queue is the same.
+    pub in_order: bool,
     /// What there is, as the documents on the status branch say.
     pub counts: FleetCounts,
     /// The digest of what the workers say.
@@ -240,6 +242,9 @@ pub trait DocumentIndex {
 
     /// Who waits for what, as the `decisions/pending.lock` with these bytes says; `None` where that is not known.
     fn pending(&self, lock: Id) -> Option<PendingReasons>;
+
+    /// Who waits by that lock, as [`PendingLock::queue`](super::PendingLock::queue) says; `None` where that is not known.
+    fn queue(&self, lock: Id) -> Option<Vec<(Name, u64)>>;
 }
 
 /// What one document says, where what its whole file says is known.
@@ -276,6 +281,8 @@ pub struct KnownDocuments {
     pub standing: Option<Arc<StandingClusters>>,
     /// Who waits for what, with the id of the lock that says so.
     pub pending: Option<(Id, PendingReasons)>,
+    /// The queue of that lock, with its id.
+    pub queue: Option<(Id, Vec<(Name, u64)>)>,
 }
 
 impl DocumentIndex for KnownDocuments {
@@ -308,5 +315,9 @@ impl DocumentIndex for KnownDocuments {
 
     fn pending(&self, lock: Id) -> Option<PendingReasons> {
         self.pending.as_ref().filter(|(of, _)| *of == lock).map(|(_, pending)| pending.clone())
+    }
+
+    fn queue(&self, lock: Id) -> Option<Vec<(Name, u64)>> {
+        self.queue.as_ref().filter(|(of, _)| *of == lock).map(|(_, queue)| queue.clone())
     }
 }

@@ -3,6 +3,7 @@
 //! They are derived from the records and are enough to rebuild every index without parsing one desired
 //! file. Their text is that of [`lock_to_bytes`](super::lock_to_bytes).
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -151,6 +152,14 @@ impl PendingLock {
         }
         let alike = alike.into_iter().map(|(reasons, names)| (reasons.clone(), names));
         PendingReasons(alike.collect())
+    }
+
+    /// Who waits, in the order in which they are served, each with [`seen`](PendingRow::seen).
+    #[must_use]
+    pub fn queue(&self) -> Vec<(Name, u64)> {
+        let mut queue: Vec<_> = self.clusters.iter().collect();
+        queue.sort_by_key(|(name, row)| (Reverse(row.row.priority), row.seen, *name));
+        queue.into_iter().map(|(name, row)| (name.clone(), row.seen)).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstrain
 use crate::model::{
     BASELINE_FORMAT, Baseline, ClusterPlan, Decision, Digest, DocumentGrowth, DocumentName, Fact,
     FactFile, Fleet, Gate, GoneCluster, Hold, HoldKind, Id, Kept, KnownDocuments, KnownFact, Memo,
-    Name, PENDING_SCHEMA, PendingReasons, Plan, Proposal, Snapshot, Store, StoreError, WorkerPlan,
+    Name, PENDING_SCHEMA, PendingLock, Plan, Proposal, Snapshot, Store, StoreError, WorkerPlan,
     WorkerState, paths,
 };
 use crate::plan;
@@ -47,6 +47,7 @@ pub fn baseline(
         unsettled: BTreeMap::new(),
         label_keys: label_keys(fleet),
         narrowed: narrowed(fleet),
+        in_order: is_served_in_order(proposal),
         counts: proposal.counts.clone(),
         reported: proposal.reported,
         refused: proposal.observed.refused.clone(),
@@ -69,9 +70,11 @@ pub fn baseline(
     let clusters = fleet.clusters.iter().map(|(name, c)| (name.clone(), c.file.clone())).collect();
     let standing = plan::standing(&proposal.plan, &proposal.previous, &memo.counted).map(Arc::new);
     let (facts, waiting) = (facts(memo), waiting(memo, &proposal.plan));
-    let pending = pending(snapshot, proposal, store)?;
-    let documents =
-        KnownDocuments { files: files(fleet), clusters, facts, waiting, standing, pending };
+    let known = pending(snapshot, proposal, store)?;
+    let queue = known.map(|(id, lock)| (id, lock.queue()));
+    let pending = known.map(|(id, lock)| (id, lock.reasons()));
+    let files = files(fleet);
+    let documents = KnownDocuments { files, clusters, facts, waiting, standing, pending, queue };
     Ok(Some((baseline, documents)))
 }
 
@@ -231,19 +234,24 @@ fn waiting(memo: &Memo, plan: &Plan) -> BTreeMap<Name, KnownFact> {
     memo.files.iter().flat_map(of_file).collect()
 }
 
-/// Who waits for what, with the id of the lock that says so. A lock of another format is written anew by a run, and said
-/// nothing of.
-fn pending(
+/// The lock of those that wait, with its id. One of another format is written anew by a run, and said nothing of.
+fn pending<'p>(
     snapshot: &Snapshot,
-    proposal: &Proposal,
+    proposal: &'p Proposal,
     store: &dyn Store,
-) -> Result<Option<(Id, PendingReasons)>, StoreError> {
+) -> Result<Option<(Id, &'p PendingLock)>, StoreError> {
     let path = format!("{}/{}", paths::DECISIONS, paths::PENDING_LOCK);
     let path = paths::in_repository(&snapshot.input.prefix, &path);
     let entry = change::entry_at(store, proposal.tree, &path)?;
     let lock = &proposal.previous.pending;
     let entry = entry.filter(|_| lock.schema_version == PENDING_SCHEMA);
-    Ok(entry.map(|entry| (entry.id, lock.reasons())))
+    Ok(entry.map(|entry| (entry.id, lock)))
+}
+
+/// Whether nobody behind a cluster in the queue makes a difference to it.
+fn is_served_in_order(proposal: &Proposal) -> bool {
+    let Proposal { fleet, plan, previous, .. } = proposal;
+    plan::is_served_in_order(fleet, previous.pending.clusters.keys(), plan.workers.values())
 }
 
 /// The keys of clusters' labels that any rule reads: selectors of policies, and what spread and anti-affinity

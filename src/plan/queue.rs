@@ -141,7 +141,8 @@ pub(super) fn left(
 
 #[cfg(test)]
 mod tests {
-    use crate::plan::world::check;
+    use super::sort_queue;
+    use crate::plan::world::{World, check};
 
     #[test]
     fn priority_goes_first_then_who_was_seen_first_then_the_name() {
@@ -154,6 +155,19 @@ mod tests {
             "a waits Capacity; b -> w1",
         );
         check(&format!("{one} cluster a priority=-1; cluster b"), "a waits Capacity; b -> w1");
+    }
+
+    #[test]
+    fn a_lock_says_the_same_order() {
+        let world = World::read(
+            "cluster a seen=5; cluster b seen=2; cluster c seen=9 priority=1; cluster d seen=2 priority=-1",
+        );
+        let queue = sort_queue(&world.input(), &[].into());
+        let served = queue.iter().map(|waiting| waiting.cluster.name.to_string());
+        let said = world.previous.pending.queue().into_iter().map(|(name, _)| name.to_string());
+        let said: Vec<_> = said.collect();
+        assert_eq!(said, served.collect::<Vec<_>>());
+        assert_eq!(said, ["c", "b", "a", "d"]);
     }
 
     #[test]

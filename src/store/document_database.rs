@@ -40,6 +40,8 @@ pub(super) const WAITING: &str = "waiting";
 pub(super) const STANDING: &str = "standing";
 /// Who waits for what.
 pub(super) const PENDING: &str = "pending";
+/// Who waits, in the order in which they are served.
+pub(super) const QUEUE: &str = "queue";
 
 /// The table of [`FACT_PLACES`], open for reading.
 type FactPlaces = ReadOnlyTable<&'static [u8], (u64, u64)>;
@@ -58,6 +60,7 @@ pub struct DocumentDatabase {
     /// What that file says, once it was asked for.
     standing: OnceCell<Option<Arc<StandingClusters>>>,
     pending_file: PathBuf,
+    queue_file: PathBuf,
 }
 
 impl DocumentDatabase {
@@ -69,16 +72,17 @@ impl DocumentDatabase {
         let clusters = ClusterFiles::open(&beside(path, CLUSTERS));
         let [facts, waiting] = [FACTS, WAITING].map(|of| SealedRecords::at(beside(path, of)));
         let (standing_file, standing) = (beside(path, STANDING), OnceCell::new());
-        let (pending_file, fact_places) = (beside(path, PENDING), OnceCell::new());
+        let [pending_file, queue_file] = [PENDING, QUEUE].map(|of| beside(path, of));
         Some(Self {
             database,
-            fact_places,
+            fact_places: OnceCell::new(),
             clusters,
             facts,
             waiting,
             standing_file,
             standing,
             pending_file,
+            queue_file,
         })
     }
 }
@@ -119,6 +123,11 @@ impl DocumentIndex for DocumentDatabase {
     fn pending(&self, lock: Id) -> Option<PendingReasons> {
         let (of, pending): (Id, PendingReasons) = load_sealed(&self.pending_file)?;
         (of == lock).then_some(pending)
+    }
+
+    fn queue(&self, lock: Id) -> Option<Vec<(Name, u64)>> {
+        let (of, queue): (Id, Vec<(Name, u64)>) = load_sealed(&self.queue_file)?;
+        (of == lock).then_some(queue)
     }
 }
 
@@ -166,7 +175,13 @@ mod tests {
         let facts = (0..count).map(|i| (blob_id(format!("{i}").as_bytes()), policies(i))).collect();
         let waits = |i: usize| (Name::parse(&format!("c{i}")).unwrap(), waiting(i));
         let waiting = (0..count).step_by(10).map(waits).collect();
-        KnownDocuments { files, clusters, facts, waiting, standing, pending: Some(pending(count)) }
+        let (pending, queue) = (Some(pending(count)), Some(queue(count)));
+        KnownDocuments { files, clusters, facts, waiting, standing, pending, queue }
+    }
+
+    fn queue(count: usize) -> (Id, Vec<(Name, u64)>) {
+        let names = (0..count).rev().map(|i| (Name::parse(&format!("c{i}")).unwrap(), i as u64));
+        (blob_id(format!("lock {count}").as_bytes()), names.collect())
     }
 
     fn pending(count: usize) -> (Id, PendingReasons) {
@@ -319,6 +334,21 @@ mod tests {
         assert_eq!(next.pending(pending(3).0), None);
         fs::remove_file(file).unwrap();
         assert_eq!(next.pending(lock), None);
+    }
+
+    #[test]
+    fn a_queue_is_that_of_its_lock_or_not_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("documents.redb");
+        let digest = save_documents(&path, &documents(3)).unwrap();
+        let index = DocumentDatabase::open(&path, digest).unwrap();
+        let (lock, known) = queue(3);
+        assert_eq!(index.queue(lock), Some(known));
+        assert_eq!(index.queue(queue(2).0), None, "of another lock");
+        let file = beside(&path, QUEUE);
+        let cut_off = fs::read(&file).unwrap();
+        fs::write(&file, &cut_off[..cut_off.len() - 1]).unwrap();
+        assert_eq!(index.queue(lock), None);
     }
 
     #[test]

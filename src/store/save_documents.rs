@@ -6,17 +6,18 @@ use std::ops::Range;
 use std::path::Path;
 
 use redb::Database;
+use serde::Serialize;
 
 use super::cluster_files::save_cluster_files;
 use super::document_database::{
-    CLUSTERS, DIGESTS, FACT_PLACES, FACTS, FILES, PENDING, STANDING, WAITING, beside,
+    CLUSTERS, DIGESTS, FACT_PLACES, FACTS, FILES, PENDING, QUEUE, STANDING, WAITING, beside,
 };
 use super::fact_records;
 use super::medium;
 use super::memo_file::sealed;
 use super::sealed_records::save_records;
 use super::whole_file::write_whole;
-use crate::model::{Digest, Id, KnownDocuments, PendingReasons, StandingClusters, StoreError};
+use crate::model::{Digest, Id, KnownDocuments, StandingClusters, StoreError};
 
 const STORE: &str = "the index of documents";
 
@@ -40,7 +41,8 @@ pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest,
         fact_records::write(into, id, facts)
     })?;
     let standing = save_standing(&beside(path, STANDING), documents.standing.as_deref())?;
-    save_pending(&beside(path, PENDING), documents.pending.as_ref())?;
+    save_of_lock(&beside(path, PENDING), documents.pending.as_ref())?;
+    save_of_lock(&beside(path, QUEUE), documents.queue.as_ref())?;
     let failed = |e: std::io::Error| medium(STORE, "writing", path, e);
     let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     fill(file.path(), documents, (&facts, standing))
@@ -61,9 +63,9 @@ fn save_standing(
     Ok(Some(Digest::of(&bytes)))
 }
 
-/// Writes who waits for what. Where that is not known, what stands in the file is of another lock.
-fn save_pending(path: &Path, pending: Option<&(Id, PendingReasons)>) -> Result<(), StoreError> {
-    let Some(Ok(bytes)) = pending.map(sealed) else { return Ok(()) };
+/// Writes what a lock says. Where that is not known, what stands in the file is of another lock.
+fn save_of_lock<T: Serialize>(path: &Path, said: Option<&(Id, T)>) -> Result<(), StoreError> {
+    let Some(Ok(bytes)) = said.map(sealed) else { return Ok(()) };
     write_whole(path, &bytes).map_err(|e| medium(STORE, "writing", path, e))
 }
 

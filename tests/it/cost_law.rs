@@ -219,26 +219,37 @@ fn cost_of_look(
     Cost { allocations, reads: store.reads.get(), puts: store.puts.get(), objects: 0 }
 }
 
-/// Why a cluster waits hangs on all that wait, and what their documents say is known: none of them is read. The folders in which
-/// they stand are, of which there may be more.
+/// Why a cluster waits hangs on those before it in the queue, and where something changed, on all that wait. What their documents
+/// say is known: none of them is read. The folders in which they stand are, of which there may be more.
 #[test]
 fn who_waits_is_explained_without_the_files_of_those_that_wait() {
-    let explained = |fleet: &Settled| {
+    let explained = |fleet: &Settled, is_edited: bool, at: usize| {
         let mut world = fleet.world();
         let (_, before, documents) = left(&mut world);
+        if is_edited {
+            let file = generator::cluster_file(0);
+            let text = format!("# a comment\n{}", world.files[&file]);
+            world.write(&file, &text);
+        }
         let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
-        let waits = documents.waiting.keys().cloned().collect::<Vec<_>>();
-        let sought = Sought::Reasons(waits[0].clone());
+        let (_, queue) = documents.queue.clone().expect("there is a lock");
+        let (name, _) = queue[at * queue.len() / 2].clone();
         let store = Counting::new(&world.store);
+        let sought = Sought::Reasons(name);
         let look = propose_sought(&snapshot, &since, &store, &before, &documents, &sought);
         let proposal = look.unwrap().expect("it is known by what stands").proposal;
-        assert!(waits.iter().all(|name| proposal.fleet.clusters.contains_key(name)));
-        (waits.len(), store.reads.get())
+        let read = queue.iter().filter(|(name, _)| proposal.fleet.clusters.contains_key(name));
+        (queue.len(), read.count(), store.reads.get())
     };
-    let [(few, small), (many, large)] = FLEET.each_ref().map(explained);
-    assert!(few > 1 && many == 10 * few, "{few} and {many} wait");
-    let more = (many - few) as u64;
-    assert!(10 * (large - small) < more, "{small} and {large} readings, {more} more wait");
+    for (is_edited, at) in [(false, 0), (false, 1), (true, 0)] {
+        let of = |fleet: &Settled| explained(fleet, is_edited, at);
+        let [(few, some, small), (many, more, large)] = FLEET.each_ref().map(of);
+        assert!(few > 1 && many == 10 * few, "{few} and {many} wait");
+        let are_read = |all: usize| if is_edited { all } else { at * all / 2 + 1 };
+        assert_eq!((some, more), (are_read(few), are_read(many)));
+        let waits = (many - few) as u64;
+        assert!(10 * (large - small) < waits, "{small} and {large} readings, {waits} more wait");
+    }
 }
 
 #[test]

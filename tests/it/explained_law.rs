@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use carp::model::{Decision, Name};
+use carp::model::{Decision, Name, Proposal};
+use carp::pipeline::Sought;
 use proptest::prelude::*;
 
 use crate::affected_law::Standing;
@@ -124,6 +125,13 @@ fn cluster_of(at: usize, bits: u8) -> String {
 }
 
 impl Standing {
+    /// What is read to say why the first in the queue waits.
+    fn first_in_queue(&self) -> Proposal {
+        let (_, documents) = self.baseline.as_ref().expect("the fleet stands");
+        let (_, queue) = documents.queue.as_ref().expect("there is a lock");
+        self.look(&Sought::Reasons(queue[0].0.clone())).expect("it is known by what stands")
+    }
+
     /// Holds what is said of each cluster that waits against a look at everything. How many wait, and of how many it was
     /// known by what stands.
     fn whys(&self) -> (usize, usize) {
@@ -162,11 +170,13 @@ fn who_waits_is_explained_by_what_stands() {
     let plain = FullFleet { workers: [1, 2, 0], policy: 0, tenant: 0, clusters: vec![0; 4] };
     let ruled =
         FullFleet { policy: 0b10_1111, tenant: 1, clusters: vec![8, 0, 16, 1], ..plain.clone() };
-    for fleet in [plain.clone(), ruled] {
+    for (fleet, in_order) in [(plain.clone(), true), (ruled, false)] {
         let mut standing = Standing::of_world(fleet.files());
         standing.stand();
         let (waits, known) = standing.whys();
         assert!(waits > 1 && known == waits, "{known} of {waits}: {fleet:?}");
+        let read = standing.first_in_queue().fleet.clusters.len();
+        assert_eq!(read, if in_order { 1 } else { waits }, "those behind it: {fleet:?}");
     }
     let moves = FullFleet { workers: [4; 3], policy: 0b1100_1100, ..plain };
     let of = |clusters: Vec<u8>| {

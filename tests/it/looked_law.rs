@@ -18,7 +18,7 @@ use crate::support::{breadth, is_todays};
 
 impl Standing {
     /// What a look says; `None` where that takes everything.
-    fn look(&self, sought: &Sought) -> Option<Proposal> {
+    pub(crate) fn look(&self, sought: &Sought) -> Option<Proposal> {
         self.answer(sought).map(|answer| answer.proposal)
     }
 

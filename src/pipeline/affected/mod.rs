@@ -28,6 +28,7 @@ mod scope;
 mod sought;
 mod told;
 mod verified;
+mod waiting;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};

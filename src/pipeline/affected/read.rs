@@ -105,7 +105,7 @@ pub(super) fn part(
 
 /// Which documents the rules look at, by what was `found` when all of them were. What is remembered is of files without a finding, so
 /// it has none, unless that stands in `carp.yaml`: a document that needs credentials is wrong where those are.
-fn checked(found: &[Diagnostic]) -> CheckedItems {
+pub(super) fn checked(found: &[Diagnostic]) -> CheckedItems {
     let in_fleet_file = |place: &Place| place.file == paths::FLEET_FILE;
     let is_elsewhere = found.iter().any(|found| found.place.as_ref().is_some_and(in_fleet_file));
     if is_elsewhere { CheckedItems::Every } else { CheckedItems::Changed }
@@ -137,7 +137,7 @@ fn hosts(
 
 /// What was loaded, with what its workers and the `hub` say, whose reports do not count, and the workers of which something else is folded now; `None`
 /// where not all of it can be read, or a worker is another host to decisions.
-fn folded(
+pub(super) fn folded(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
@@ -207,12 +207,20 @@ fn queued(
 ) -> Option<BTreeMap<DocumentName, String>> {
     let changed = scope.changed.clusters();
     let stay = |name: &&Name| !changed.contains_key(*name) && !scope.going.contains(*name);
-    let source = |name: &Name| {
-        let known = scope.unsettled.get(name).or_else(|| baseline.waiting.get(name)).cloned();
-        let file = known.or_else(|| index.file_of_cluster(name))?;
-        Some((DocumentName::new("ManagedCluster", name), file))
-    };
+    let source = |name| waiting(name, scope, baseline, index);
     queue.clusters.keys().filter(stay).map(source).collect()
+}
+
+/// The document of a cluster that waits, with its file; `None` where that is not known.
+pub(super) fn waiting(
+    name: &Name,
+    scope: &AffectedScope,
+    baseline: &Baseline,
+    index: &dyn DocumentIndex,
+) -> Option<(DocumentName, String)> {
+    let known = scope.unsettled.get(name).or_else(|| baseline.waiting.get(name)).cloned();
+    let file = known.or_else(|| index.file_of_cluster(name))?;
+    Some((DocumentName::new("ManagedCluster", name), file))
 }
 
 /// The locks with the rows of these clusters alone.
@@ -252,7 +260,7 @@ fn sources(
 
 /// What stands on all workers, whose documents are added to what is loaded; `None` where it is not known, or pools make
 /// workers: these are decided about by looking at everything.
-fn everyone(
+pub(super) fn everyone(
     baseline: &Baseline,
     index: &dyn DocumentIndex,
     sources: &mut BTreeMap<DocumentName, String>,
@@ -272,7 +280,11 @@ fn name_pools(loaded: &Loaded, names: &BTreeSet<Name>) -> bool {
 }
 
 /// Whether all workers loaded that are asked about.
-fn has_workers(loaded: &Loaded, locks: &Previous, standing: Option<&StandingClusters>) -> bool {
+pub(super) fn has_workers(
+    loaded: &Loaded,
+    locks: &Previous,
+    standing: Option<&StandingClusters>,
+) -> bool {
     let workers = loaded.fleet.workers.keys();
     match standing {
         Some(standing) => workers.eq(standing.workers.keys()),

@@ -6,7 +6,7 @@
 use super::locks;
 use super::read::{CandidateWorkers, of_clusters};
 use super::scope::AffectedScope;
-use super::{count_standing, queue, removed, scope};
+use super::{count_standing, queue, removed, scope, waiting};
 use crate::diag::Severity;
 use crate::model::{
     Baseline, ClusterPlan, Decision, DocumentIndex, DocumentName, Name, PendingRow, Previous,
@@ -135,6 +135,12 @@ fn told_of(
         let scope = scope::of(snapshot, reports, store, baseline, index)?;
         Ok(scope.and_then(|scope| widened(scope, baseline, index, sought)))
     };
+    if let Sought::Reasons(name) = sought
+        && let Some(scope) = scope()?
+        && let Some(proposal) = waiting::reasoned(snapshot, store, baseline, (&scope, index), name)?
+    {
+        return Ok(Some(proposal));
+    }
     let read_by = (index, sought.candidates());
     let part = queue::decide_part(snapshot, store, baseline, scope, read_by)?;
     let Some((mut proposal, next, candidates)) = part else { return Ok(None) };
