@@ -54,9 +54,12 @@ pub fn load_part(
     if !unread.is_empty() || !desired.unloaded.is_empty() {
         return Ok(None);
     }
-    let Some(named) = named(store, root, sources, index)? else { return Ok(None) };
     let mut items = std::mem::take(&mut desired.items);
-    items.extend(named);
+    // They are large, and there may be many: none is moved for those that follow.
+    items.reserve(sources.len() + changed.items.len());
+    if !named(store, root, sources, index, &mut items)? {
+        return Ok(None);
+    }
     items.extend(changed.items);
     let documents = items.len();
     let (fleet, found) =
@@ -91,18 +94,18 @@ fn remembered(
     Ok(memo)
 }
 
-/// The documents of these names; `None` where one is not in its file.
+/// Adds the documents of these names; `false` where one is not in its file.
 fn named(
     store: &dyn Store,
     root: Id,
     sources: &BTreeMap<DocumentName, String>,
     index: &dyn DocumentIndex,
-) -> Result<Option<Vec<Item>>, StoreError> {
+    items: &mut Vec<Item>,
+) -> Result<bool, StoreError> {
     let mut by_file: BTreeMap<&str, BTreeSet<&DocumentName>> = BTreeMap::new();
     for (document, file) in sources {
         by_file.entry(file).or_default().insert(document);
     }
-    let mut items = Vec::new();
     // Files of one folder follow each other.
     let mut last = None;
     for (path, mut wanted) in by_file {
@@ -114,7 +117,7 @@ fn named(
         let entry = dir.as_ref().and_then(|dir| dir.get(file));
         last = Some((folder, dir));
         let plain = |kind| matches!(kind, EntryKind::File | EntryKind::Executable);
-        let Some(entry) = entry.filter(|entry| plain(entry.kind)) else { return Ok(None) };
+        let Some(entry) = entry.filter(|entry| plain(entry.kind)) else { return Ok(false) };
         if let Some(known) = index.facts_of(entry.id)
             && let Some(remembered) = remembered_items(&known, path, &wanted)
         {
@@ -125,24 +128,24 @@ fn named(
             items.extend(waiting);
             continue;
         }
-        let Ok(text) = read::text(store, path, entry)? else { return Ok(None) };
+        let Ok(text) = read::text(store, path, entry)? else { return Ok(false) };
         for (document, chunk) in split(read::without_bom(&text)).into_iter().enumerate() {
             if !wanted.iter().any(|of| chunk.text.contains(&of.name)) {
                 continue;
             }
             let source = DocumentSource { file: Arc::from(path), document };
             let item = document::read(chunk, source, Root::Fleet);
-            let (Some(kind), Some(name)) = (&item.kind, &item.name) else { return Ok(None) };
+            let (Some(kind), Some(name)) = (&item.kind, &item.name) else { return Ok(false) };
             let of = DocumentName { kind: kind.clone(), name: name.clone() };
             if wanted.remove(&of) {
                 items.push(item);
             }
         }
         if !wanted.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
     }
-    Ok(Some(items))
+    Ok(true)
 }
 
 /// The documents of these names, where all of them are of clusters that wait and it is known what the file with these bytes

@@ -57,7 +57,7 @@ pub(super) struct FolderScan<'a> {
 
 impl<'a> FolderScan<'a> {
     pub(super) fn new(store: &'a str, root: &Path, limits: Limits, cache: StatCache) -> Self {
-        let (files, dirs) = (Vec::new(), BTreeMap::new());
+        let (files, dirs) = (Vec::with_capacity(cache.known()), BTreeMap::new());
         let above = root.join("x").as_os_str().len() - 1;
         Self { store, limits, entries: 0, path: root.to_owned(), above, cache, files, dirs }
     }

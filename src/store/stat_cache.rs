@@ -105,7 +105,13 @@ impl StatCache {
         let folder = path.parent().filter(|_| cfg!(unix));
         let Some(began) = folder.and_then(clock) else { return Self::default() };
         let before = fs::read(path).ok().and_then(KnownFiles::unsealed).unwrap_or_default();
-        Self { kept: Some((path.to_owned(), began)), before, ..Self::default() }
+        let same = Vec::with_capacity(before.paths.len());
+        Self { kept: Some((path.to_owned(), began)), before, same, ..Self::default() }
+    }
+
+    /// How many files were known.
+    pub(super) fn known(&self) -> usize {
+        self.before.paths.len()
     }
 
     /// The id of a file, which is hashed where it may not be as it was. Its stat data was read before this is called.
