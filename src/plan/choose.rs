@@ -106,7 +106,7 @@ impl SoleWorker<'_> {
     /// Whether no other worker can take a cluster: nothing that those read is another. What is on this worker may now be in
     /// another domain, and what its tenant has left is counted over all workers.
     fn is_sole_for(&self, request: &Request<'_>, pre_filter: &PreFilterState<'_>) -> bool {
-        let is_another = request.cluster.name == *self.cluster
+        let is_another = Some(&request.cluster.name) == self.cluster
             || request.policy.is_some_and(|policy| Some(&policy.name) == self.policy);
         let is_alone = pre_filter.spread.is_empty() && pre_filter.apart.is_empty();
         let is_of_groups = request.groups().next().is_some();

@@ -124,8 +124,8 @@ pub struct PlanInput<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct SoleWorker<'a> {
     pub(in crate::plan) worker: &'a Name,
-    /// The cluster that is another.
-    pub(in crate::plan) cluster: &'a Name,
+    /// The cluster that is another; `None` where none is.
+    pub(in crate::plan) cluster: Option<&'a Name>,
     /// The policy that is another, or would be: it applies to that cluster.
     pub(in crate::plan) policy: Option<&'a Name>,
 }

@@ -235,6 +235,19 @@ impl Fix {
         matches!(self, Self::Label { .. } | Self::JoinPool { .. })
     }
 
+    /// Whether it changes nothing but the worker's document.
+    pub(super) fn edits_the_worker(&self) -> bool {
+        matches!(
+            self,
+            Self::Uncordon { .. }
+                | Self::Grow { .. }
+                | Self::RaiseCeiling { .. }
+                | Self::Declare { .. }
+                | Self::NameNetworks { .. }
+                | Self::Label { .. }
+        )
+    }
+
     /// Whether it changes nothing but the worker, the cluster and its policy, and of the worker nothing that says who is
     /// on it and for how long.
     pub(super) fn is_of_one_worker(&self) -> bool {

@@ -116,10 +116,13 @@ impl<'p> Proof<'p> {
             self.observed.workers.insert(worker.clone(), well(self.base.observed, worker));
         }
         let is_sole = self.is_still && fixes.iter().all(Fix::is_of_one_worker);
+        // Where neither the cluster nor its policy is another, the other workers refuse it as they did.
+        let is_other = !fixes.iter().all(Fix::edits_the_worker);
+        let policy = documents.policy.as_ref().map(|policy| &policy.name);
         let sole = is_sole.then(|| SoleWorker {
             worker,
-            cluster: self.name,
-            policy: documents.policy.as_ref().map(|policy| &policy.name),
+            cluster: is_other.then_some(self.name),
+            policy: policy.filter(|_| is_other),
         });
         let input = PlanInput {
             fleet: &self.fleet,
