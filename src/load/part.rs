@@ -118,14 +118,14 @@ fn named(
         last = Some((folder, dir));
         let plain = |kind| matches!(kind, EntryKind::File | EntryKind::Executable);
         let Some(entry) = entry.filter(|entry| plain(entry.kind)) else { return Ok(false) };
+        if let Some(waiting) = waiting_items(index, (path, entry.id), &wanted) {
+            items.extend(waiting);
+            continue;
+        }
         if let Some(known) = index.facts_of(entry.id)
             && let Some(remembered) = remembered_items(&known, path, &wanted)
         {
             items.extend(remembered);
-            continue;
-        }
-        if let Some(waiting) = waiting_items(index, (path, entry.id), &wanted) {
-            items.extend(waiting);
             continue;
         }
         let Ok(text) = read::text(store, path, entry)? else { return Ok(false) };
