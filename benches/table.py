@@ -183,11 +183,11 @@ class Fleet:
         text = sorted((self.path / "fleet/clusters").rglob("*.yaml"))[0].read_text()
         return next(line.split(":")[1].strip() for line in text.splitlines() if line.startswith("  name:"))
 
-    def a_waiting_cluster(self):
-        """The first of those that no worker takes: their numbers end like this."""
+    def waiting_clusters(self):
+        """Those that no worker takes, in the order of the queue: their numbers end like this."""
         texts = (path.read_text() for path in sorted((self.path / "fleet/clusters").rglob("*.yaml")))
         names = (line.split(":")[1].strip() for text in texts for line in text.splitlines() if line.startswith("  name:"))
-        return next(name for name in names if name.startswith("c") and int(name[1:]) % 20 == 7)
+        return sorted(name for name in names if name.startswith("c") and int(name[1:]) % 20 == 7)
 
 
 class Row:
@@ -224,13 +224,15 @@ def rows(fleet, folder):
     yield Row("a policy edit", fleet.reconcile, fleet.edit_policy)
     yield Row("a class edit", fleet.reconcile, fleet.edit_class)
     yield Row("a template edit", fleet.reconcile, fleet.edit_template)
-    cluster, waiting = fleet.a_cluster(), fleet.a_waiting_cluster()
+    cluster, waiting = fleet.a_cluster(), fleet.waiting_clusters()
     for _ in range(2):
         fleet.reconcile()
     yield Row("validate", lambda: fleet.run("validate"))
     yield Row("plan", lambda: fleet.run("plan"))
     yield Row("explain of one cluster", lambda: fleet.run("explain", f"cluster/{cluster}"))
-    yield Row("explain of one that waits", lambda: fleet.run("explain", f"cluster/{waiting}"))
+    first, middle = waiting[0], waiting[len(waiting) // 2]
+    yield Row("explain of the first that waits", lambda: fleet.run("explain", f"cluster/{first}"))
+    yield Row("explain of one that half of them precede", lambda: fleet.run("explain", f"cluster/{middle}"))
     yield Row("status of one cluster", lambda: fleet.run("status", f"cluster/{cluster}"))
     yield Row("simulate of one more", lambda: fleet.run("simulate", "--add", "1"))
     out = f"{folder}/out"
