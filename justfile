@@ -4,7 +4,7 @@
 _list:
     @just --list --unsorted
 
-# all that a change must pass: about a quarter of an hour on two cores; installs what is missing
+# all that a change must pass: ten to fifteen minutes on two cores where it ran before; installs what is missing
 check:
     .ci/run
 

@@ -141,7 +141,7 @@ fn a_turn_that_outlasts_the_grace_is_abandoned_and_the_next_begins_anew() {
         let (remote, person) = fleet();
         let gate = tempfile::tempdir().unwrap();
         holding(&remote, gate.path());
-        let grace = if second_signal { "10m" } else { "1s" };
+        let grace = if second_signal { "10m" } else { "5s" };
         let mut controller = Controller::start(&person.path(), &["--grace", grace], &[]);
         wait_until("the push is under way", || gate.path().join("arrived").exists());
         controller.signal("TERM");
