@@ -136,8 +136,7 @@ fn told_of(
         Ok(scope.and_then(|scope| widened(scope, baseline, index, sought)))
     };
     if let Sought::Reasons(name) = sought
-        && let Some(scope) = scope()?
-        && let Some(proposal) = waiting::reasoned(snapshot, store, baseline, (&scope, index), name)?
+        && let Some(proposal) = waiting::reasoned(snapshot, store, baseline, scope, index, name)?
     {
         return Ok(Some(proposal));
     }

@@ -22,12 +22,13 @@ pub(super) fn reasoned(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
-    (scope, index): (&AffectedScope, &dyn DocumentIndex),
+    scope: impl Fn() -> Result<Option<AffectedScope>, StoreError>,
+    index: &dyn DocumentIndex,
     name: &Name,
 ) -> Result<Option<Proposal>, StoreError> {
     let is_error = |severity| severity == Severity::Error;
     let is_unsure = baseline.findings.iter().any(|finding| is_error(finding.severity));
-    let is_new = snapshot.input.tree != baseline.input || !scope.going.is_empty();
+    let is_new = snapshot.input.tree != baseline.input;
     if is_unsure || is_new || baseline.acknowledged || !baseline.in_order {
         return Ok(None);
     }
@@ -36,7 +37,9 @@ pub(super) fn reasoned(
     let Some((mut queue, known)) = known else { return Ok(None) };
     let Some(place) = queue.iter().position(|(waits, _)| waits == name) else { return Ok(None) };
     queue.truncate(place + 1);
-    let Some(read) = read_queue(snapshot, store, baseline, (scope, index), &queue)? else {
+    let scope = scope()?.filter(|scope| scope.going.is_empty());
+    let Some(scope) = scope else { return Ok(None) };
+    let Some(read) = read_queue(snapshot, store, baseline, (&scope, index), &queue)? else {
         return Ok(None);
     };
     let (clusters, pending) = as_known(known, &read);

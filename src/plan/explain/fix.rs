@@ -9,6 +9,17 @@ use crate::model::api::{
 };
 use crate::model::{KubeVersion, Name, Quantity, Resources, amount, topology};
 
+/// Whose documents a change is about, each with those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FixReach {
+    /// The worker's, and there nothing that says who is on it and for how long.
+    Worker,
+    /// The cluster's and its policy's.
+    Cluster,
+    /// Any others', or no document at all.
+    Others,
+}
+
 /// One change that a person could make, or wait for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fix {
@@ -235,37 +246,23 @@ impl Fix {
         matches!(self, Self::Label { .. } | Self::JoinPool { .. })
     }
 
-    /// Whether it changes nothing but the worker's document.
-    pub(super) fn edits_the_worker(&self) -> bool {
-        matches!(
-            self,
-            Self::Uncordon { .. }
-                | Self::Grow { .. }
-                | Self::RaiseCeiling { .. }
-                | Self::Declare { .. }
-                | Self::NameNetworks { .. }
-                | Self::Label { .. }
-        )
-    }
-
-    /// Whether it changes nothing but the worker, the cluster and its policy, and of the worker nothing that says who is
-    /// on it and for how long.
-    pub(super) fn is_of_one_worker(&self) -> bool {
+    /// Whose documents it changes.
+    pub(super) fn reach(&self) -> FixReach {
         match self {
             Self::Uncordon { .. }
             | Self::Grow { .. }
             | Self::RaiseCeiling { .. }
             | Self::Declare { .. }
-            | Self::AllowLocation { .. }
+            | Self::NameNetworks { .. }
+            | Self::Label { .. } => FixReach::Worker,
+            Self::AllowLocation { .. }
             | Self::AllowProvider { .. }
             | Self::AllowZones { .. }
             | Self::TakeVersion { .. }
             | Self::OwnNetworks
-            | Self::NameNetworks { .. }
             | Self::AllowWorker { .. }
             | Self::StopExcluding { .. }
-            | Self::Label { .. }
-            | Self::Tolerate { .. } => true,
+            | Self::Tolerate { .. } => FixReach::Cluster,
             Self::StopDraining { .. }
             | Self::AddGroup { .. }
             | Self::UsePool { .. }
@@ -274,7 +271,7 @@ impl Fix {
             | Self::RaiseMaxSkew { .. }
             | Self::RaiseQuota { .. }
             | Self::AwaitReport { .. }
-            | Self::Mend { .. } => false,
+            | Self::Mend { .. } => FixReach::Others,
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::super::documents::EditedDocuments;
+use super::super::fix::FixReach;
 use super::amounts::{self, QueueAhead};
 use super::{Goal, meet, to_grow, to_place};
 use crate::model::{
@@ -115,9 +116,10 @@ impl<'p> Proof<'p> {
         if documents.well {
             self.observed.workers.insert(worker.clone(), well(self.base.observed, worker));
         }
-        let is_sole = self.is_still && fixes.iter().all(Fix::is_of_one_worker);
+        let reach = fixes.iter().map(Fix::reach).max().unwrap_or(FixReach::Worker);
+        let is_sole = self.is_still && reach < FixReach::Others;
         // Where neither the cluster nor its policy is another, the other workers refuse it as they did.
-        let is_other = !fixes.iter().all(Fix::edits_the_worker);
+        let is_other = reach > FixReach::Worker;
         let policy = documents.policy.as_ref().map(|policy| &policy.name);
         let sole = is_sole.then(|| SoleWorker {
             worker,
