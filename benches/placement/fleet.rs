@@ -111,7 +111,7 @@ fn worker(number: usize, clusters: usize, random: &mut Random) -> Worker {
         facts: Digest::of(text.as_bytes()),
         file: String::new(),
         document: 0,
-        spec,
+        spec: spec.into(),
         heartbeat_timeout_seconds: 3600,
     }
 }
@@ -142,7 +142,7 @@ fn cluster(number: usize, random: &mut Random) -> Cluster {
         facts: Digest::of(text.as_bytes()),
         file: String::new(),
         document: 0,
-        spec,
+        spec: spec.into(),
         catalogue: carp::model::Catalogue::default(),
         demand: resources(1, SIZES[random.below(SIZES.len())]),
     }

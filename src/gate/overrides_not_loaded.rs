@@ -1,8 +1,6 @@
 //! An override policy that may be about the cluster did not load, or nobody can tell whether one is about its worker:
 //! without it the folder would be another one than people want.
 
-use std::collections::BTreeMap;
-
 use super::Objection;
 use crate::model::api::OverrideTarget;
 use crate::model::{Cluster, Fleet, GateReason, Name, Worker};
@@ -18,7 +16,7 @@ pub fn overrides_not_loaded(
     worker: &Name,
     known: bool,
 ) -> Result<(), Objection> {
-    let labels: Option<&BTreeMap<_, _>> = fleet.workers.get(worker).map(|worker| &worker.labels);
+    let labels = fleet.workers.get(worker).map(|worker| &*worker.labels);
     let may_select = fleet.broken_overrides.iter().any(|broken| {
         broken.target != Some(OverrideTarget::Worker)
             && broken.cluster_selector.selects(&cluster.name, &cluster.labels)
@@ -59,7 +57,7 @@ mod tests {
             facts: Digest::NONE,
             file: String::new(),
             document: 0,
-            spec: ManagedClusterSpec::default(),
+            spec: ManagedClusterSpec::default().into(),
             demand: Resources::new(),
             catalogue: Catalogue::default(),
         };

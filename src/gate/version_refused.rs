@@ -114,7 +114,8 @@ mod tests {
             spec: ManagedClusterSpec {
                 version: wanted.to_owned(),
                 ..ManagedClusterSpec::default()
-            },
+            }
+            .into(),
             catalogue,
             demand: crate::model::Resources::new(),
         };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::alike::ResolvedSpecs;
 use super::body::Body;
 use super::broken_override;
 use super::built_in;
@@ -16,7 +17,9 @@ use super::kind::{DocumentSpec, Kind};
 use super::names::HeldNames;
 use super::resolve;
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::api::{FleetSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec};
+use crate::model::api::{
+    FleetSpec, ManagedClusterSpec, WorkerOverlaySpec, WorkerPoolSpec, WorkerSpec,
+};
 use crate::model::{
     Catalogue, Cluster, Fleet, Name, Override, Policy, Pool, PoolLock, Previous, Resources,
     Sourced, Unloaded, Worker, packed, worker_facts,
@@ -87,6 +90,8 @@ pub(super) fn assemble_part(
         overlays: BTreeMap::new(),
         withheld: BTreeSet::new(),
         demands: BTreeMap::new(),
+        resolved_clusters: ResolvedSpecs::default(),
+        resolved_workers: ResolvedSpecs::default(),
     };
     let mut diagnostics = Diagnostics::default();
     let mut bodies = Vec::with_capacity(items.len());
@@ -200,6 +205,9 @@ struct Assembly<'a> {
     withheld: BTreeSet<String>,
     /// What clusters take, by their class: all of one have one map.
     demands: BTreeMap<Option<String>, Resources>,
+    /// What became of the specs of clusters and workers.
+    resolved_clusters: ResolvedSpecs<ManagedClusterSpec>,
+    resolved_workers: ResolvedSpecs<WorkerSpec>,
 }
 
 impl Assembly<'_> {
@@ -279,8 +287,7 @@ impl Assembly<'_> {
         let default = resolve::DEFAULT_HEARTBEAT;
         let seconds =
             |text: &Option<String>| text.as_deref().and_then(resolve::seconds).unwrap_or(default);
-        spec.template.spec =
-            resolve::worker(&spec.template.spec, &self.fleet.spec, &self.fleet.catalogue);
+        resolve::worker(&mut spec.template.spec, &self.fleet.spec, &self.fleet.catalogue);
         let pool = Pool {
             name: name.clone(),
             file,
@@ -322,7 +329,7 @@ impl Assembly<'_> {
                     continue;
                 }
                 if let Some(overlay) = self.overlays.get(name.as_str()) {
-                    worker.spec = resolve::overlaid(&worker.spec, overlay);
+                    worker.spec = resolve::overlaid(&worker.spec, overlay).into();
                     worker.facts = worker_facts(&worker);
                 }
                 self.fleet.workers.insert(name.clone(), worker);
@@ -333,17 +340,22 @@ impl Assembly<'_> {
     }
 
     fn cluster(&mut self, name: Name, file: String, document: usize, body: Body) {
-        let Some(spec) = self.scene.resolved(&body) else { return };
+        let (tenant, scene) = (body.tenant().to_owned(), &self.scene);
+        let Body { labels, spec: DocumentSpec::ManagedCluster(spec), digest, .. } = body else {
+            return;
+        };
+        let resolve = |spec: &mut ManagedClusterSpec| scene.resolve(spec, &tenant);
+        let spec = self.resolved_clusters.of(spec, &tenant, resolve);
         let class = spec.class.as_ref().and_then(|c| self.scene.classes.get(c));
         let demand =
             self.demands.entry(spec.class.clone()).or_insert_with(|| resolve::demand(class));
         let cluster = Cluster {
             name: name.clone(),
-            tenant: body.tenant().to_owned(),
+            tenant,
             demand: demand.clone(),
             catalogue: self.fleet.catalogue.clone(),
-            labels: body.labels.into(),
-            facts: body.digest,
+            labels,
+            facts: digest,
             file,
             document,
             spec,
@@ -357,18 +369,21 @@ impl Assembly<'_> {
             self.leave_out(source, Some(kind), Some(body.name), false);
             return;
         }
-        let DocumentSpec::Worker(spec) = &mut body.spec else { return };
-        if let Some(overlay) = self.overlays.get(name.as_str()) {
-            **spec = resolve::overlaid(spec, overlay);
+        if let (DocumentSpec::Worker(spec), Some(overlay)) =
+            (&mut body.spec, self.overlays.get(name.as_str()))
+        {
+            *spec = resolve::overlaid(spec, overlay).into();
+            body.digest = body.canonical_digest();
         }
-        let resolved = resolve::worker(spec, &self.fleet.spec, &self.fleet.catalogue);
-        let overlaid = self.overlays.contains_key(name.as_str());
-        let facts = if overlaid { body.canonical_digest() } else { body.digest };
+        let Body { labels, spec: DocumentSpec::Worker(spec), digest, .. } = body else { return };
+        let Fleet { spec: fleet, catalogue, .. } = &self.fleet;
+        let resolve = |spec: &mut WorkerSpec| resolve::worker(spec, fleet, catalogue);
+        let resolved = self.resolved_workers.of(spec, "", resolve);
         let worker = Worker {
             name: name.clone(),
-            facts,
+            facts: digest,
             heartbeat_timeout_seconds: heartbeat(&resolved),
-            labels: body.labels,
+            labels,
             file: source.file.to_string(),
             document: source.document,
             spec: resolved,

@@ -9,14 +9,14 @@ use super::envelope::Envelope;
 use super::kind::{DocumentSpec, Kind};
 use super::shape::Shape;
 use crate::diag::Step;
-use crate::model::{Digest, canonical_json, without_defaults};
+use crate::model::{Digest, SharedMap, canonical_json, without_defaults};
 
 /// What a document says.
 #[derive(Clone, Debug)]
 pub(super) struct Body {
     pub(super) name: String,
     pub(super) namespace: Option<String>,
-    pub(super) labels: BTreeMap<String, String>,
+    pub(super) labels: SharedMap<String>,
     pub(super) annotations: BTreeMap<String, String>,
     pub(super) spec: DocumentSpec,
     /// The digest of the canonical form.
@@ -30,7 +30,7 @@ struct Canonical<S> {
     #[serde(default)]
     namespace: Option<String>,
     #[serde(default)]
-    labels: BTreeMap<String, String>,
+    labels: SharedMap<String>,
     #[serde(default)]
     annotations: BTreeMap<String, String>,
     spec: Option<S>,
@@ -178,10 +178,11 @@ impl Canonical<DocumentSpec> {
     }
 }
 
-/// The body, and the text of its canonical form where it can be read back from that.
+/// The body, and the text of its canonical form where it can be read back from that, which `read_back` does.
 pub(super) fn decode(
     kind: Kind,
     opened: Envelope,
+    read_back: impl FnOnce(&str, Digest) -> Option<Body>,
 ) -> Result<(Body, Option<String>), serde_json::Error> {
     let mut parts = match without_nulls(opened.metadata, None) {
         Value::Object(parts) => parts,
@@ -204,13 +205,12 @@ pub(super) fn decode(
         // It is read each time, and a grant that is empty is another than one that is not there.
         return Ok((body, None));
     }
-    let canonical = body.canonical();
-    let mut text = canonical_json(&canonical);
+    let mut text = canonical_json(&body.canonical());
     text.shrink_to_fit();
     body.digest = Digest::of(text.as_bytes());
     // What is used is always what the canonical form says, so that a run with a memo and one without
     // cannot differ.
-    Ok(match Body::from_canonical(kind, canonical, body.digest) {
+    Ok(match read_back(&text, body.digest) {
         Some(again) => (again, Some(text)),
         None => (body, None),
     })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::alike::AlikeDocuments;
 use super::amounts::{Amounts, blocks};
 use super::check::rule_count::rules;
 use super::document;
@@ -38,6 +39,8 @@ pub(super) struct DesiredDocuments {
     pub(super) parsed: u64,
     /// What the memo may keep, with the files that have it.
     memo: BTreeMap<Id, (Arc<FactFile>, Vec<String>)>,
+    /// What was read of documents that are alike.
+    alike: AlikeDocuments,
 }
 
 impl DesiredDocuments {
@@ -162,7 +165,7 @@ impl DesiredDocuments {
         let plain = matches!(entry.kind, EntryKind::File | EntryKind::Executable);
         if plain
             && let Some(kept) = self.memo.get(&entry.id).map(|m| &m.0).or(memo.files.get(&entry.id))
-            && let Some(items) = remembered(kept, path, root)
+            && let Some(items) = remembered(kept, path, root, &mut self.alike)
         {
             let kept = Arc::clone(kept);
             self.items.extend(items);
@@ -199,7 +202,7 @@ impl DesiredDocuments {
             self.whole_file_unloaded(path, true);
             return;
         }
-        let mut items = documents(&chunks, path, root);
+        let mut items = documents(&chunks, path, root, &mut self.alike);
         if items.iter().all(|item| item.findings.list.is_empty() && item.fact.is_some()) {
             let facts = items.iter_mut().filter_map(|item| item.fact.take()).collect();
             self.keep(id, Arc::new(FactFile { facts }), path);
@@ -268,15 +271,28 @@ fn source(path: &str, document: usize) -> DocumentSource {
     DocumentSource { file: Arc::from(path), document }
 }
 
-fn documents(chunks: &[Chunk<'_>], path: &str, root: Root) -> Vec<Item> {
+fn documents(
+    chunks: &[Chunk<'_>],
+    path: &str,
+    root: Root,
+    alike: &mut AlikeDocuments,
+) -> Vec<Item> {
     let numbered = chunks.iter().enumerate();
-    numbered.map(|(i, chunk)| document::read(*chunk, source(path, i), root)).collect()
+    let read = |(i, chunk): (usize, &Chunk<'_>)| {
+        document::read_among(*chunk, source(path, i), root, alike)
+    };
+    numbered.map(read).collect()
 }
 
 /// The memo's documents; `None` where it cannot be believed, or where one of them may not stand here.
-fn remembered(kept: &FactFile, path: &str, root: Root) -> Option<Vec<Item>> {
+fn remembered(
+    kept: &FactFile,
+    path: &str,
+    root: Root,
+    alike: &mut AlikeDocuments,
+) -> Option<Vec<Item>> {
     let each = kept.facts.iter().map(|fact| {
-        let item = document::remembered(fact, source(path, fact.document))?;
+        let item = document::remembered(fact, source(path, fact.document), alike)?;
         item.body.as_ref().is_some_and(|b| b.spec.kind().root() == root).then_some(item)
     });
     each.collect()

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
+use super::alike::AlikeDocuments;
 use super::body::{self, Body};
 use super::check::empty_safeguard;
 use super::drop_invalid::mended;
@@ -22,11 +23,13 @@ use crate::diag::{Code, FieldPath};
 use crate::model::Fact;
 
 /// The item that the memo kept; `None` where the memo cannot be believed.
-pub(super) fn remembered(fact: &Fact, source: DocumentSource) -> Option<Item> {
+pub(super) fn remembered(
+    fact: &Fact,
+    source: DocumentSource,
+    alike: &mut AlikeDocuments,
+) -> Option<Item> {
     let kind = Kind::named(&fact.kind)?;
-    let mut canonical = serde_json::Deserializer::from_str(&fact.value);
-    let body = Body::from_canonical(kind, &mut canonical, fact.digest)?;
-    canonical.end().ok()?;
+    let body = alike.body(kind, &fact.value, fact.digest)?;
     Some(Item {
         findings: Findings::of(source),
         kind: Some(fact.kind.clone()),
@@ -41,6 +44,16 @@ pub(super) fn remembered(fact: &Fact, source: DocumentSource) -> Option<Item> {
 
 /// Reads one document.
 pub(super) fn read(chunk: Chunk<'_>, source: DocumentSource, root: Root) -> Item {
+    read_among(chunk, source, root, &mut AlikeDocuments::default())
+}
+
+/// Reads one document of many.
+pub(super) fn read_among(
+    chunk: Chunk<'_>,
+    source: DocumentSource,
+    root: Root,
+    alike: &mut AlikeDocuments,
+) -> Item {
     let mut findings = Findings::of(source);
     let value = match yaml::parse_value(chunk.text) {
         Ok(value) => value,
@@ -49,7 +62,7 @@ pub(super) fn read(chunk: Chunk<'_>, source: DocumentSource, root: Root) -> Item
     let kind = text_at(&value, &["kind"]);
     let name = text_at(&value, &["metadata", "name"]);
     let is_short = short::is_short(&value);
-    let body = usable(value, chunk, root, &mut findings);
+    let body = usable(value, chunk, (root, alike), &mut findings);
     if is_short {
         short::as_written(&mut findings.list);
     }
@@ -70,7 +83,7 @@ fn text_at(value: &Value, path: &[&str]) -> Option<String> {
 fn usable(
     value: Value,
     chunk: Chunk<'_>,
-    root: Root,
+    (root, alike): (Root, &mut AlikeDocuments),
     out: &mut Findings,
 ) -> Option<(Body, Option<Fact>)> {
     let Value::Object(mut document) = value else {
@@ -94,11 +107,12 @@ fn usable(
     let kind = opened.kind?;
     walk_part(&mut walk, Shape::of_spec(kind), &opened.spec, "spec", &opened.slips);
     empty_safeguard::check(kind, &opened.spec, out);
+    let read_back = |text: &str, digest| alike.body(kind, text, digest);
     if out.has_errors() {
-        let (body, _) = body::decode(kind, mended(opened, out)).ok()?;
+        let (body, _) = body::decode(kind, mended(opened, out), read_back).ok()?;
         return Some((body, None));
     }
-    match body::decode(kind, opened) {
+    match body::decode(kind, opened, read_back) {
         Ok((body, text)) => {
             let fact = text.map(|value| Fact {
                 document: out.source.document,

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::diag::suggest;
+use crate::model::CloneOnWrite;
 use crate::model::api::{
     AcknowledgementSpec, FleetSpec, ManagedClusterClassSpec, ManagedClusterSpec,
     OverridePolicySpec, PlacementPolicySpec, PlacementPolicyTestSpec, WorkerOverlaySpec,
@@ -80,8 +81,8 @@ impl Root {
 #[derive(Clone, Debug)]
 pub(super) enum DocumentSpec {
     Fleet(Box<FleetSpec>),
-    ManagedCluster(Box<ManagedClusterSpec>),
-    Worker(Box<WorkerSpec>),
+    ManagedCluster(CloneOnWrite<ManagedClusterSpec>),
+    Worker(CloneOnWrite<WorkerSpec>),
     WorkerOverlay(Box<WorkerOverlaySpec>),
     WorkerPool(Box<WorkerPoolSpec>),
     ManagedClusterClass(Box<ManagedClusterClassSpec>),

@@ -7,6 +7,7 @@
 //!
 //! Findings name field paths. [`locate`] finds line and column by reading the document again.
 
+mod alike;
 mod alone;
 mod amounts;
 mod assemble;

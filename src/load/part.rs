@@ -1,8 +1,9 @@
 //! A part of the fleet: some clusters, and the documents that decisions about them read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::alike::AlikeDocuments;
 use super::assemble::CheckedItems;
 use super::changed::ChangedDocuments;
 use super::desired::{DesiredDocuments, POLICY_TESTS};
@@ -102,13 +103,15 @@ fn named(
     index: &dyn DocumentIndex,
     items: &mut Vec<Item>,
 ) -> Result<bool, StoreError> {
-    let mut by_file: BTreeMap<&str, BTreeSet<&DocumentName>> = BTreeMap::new();
-    for (document, file) in sources {
-        by_file.entry(file).or_default().insert(document);
-    }
+    let mut by_file: Vec<(&str, &DocumentName)> =
+        sources.iter().map(|(document, file)| (file.as_str(), document)).collect();
+    by_file.sort_unstable();
+    let mut alike = AlikeDocuments::default();
     // Files of one folder follow each other.
     let mut last = None;
-    for (path, mut wanted) in by_file {
+    for of_file in by_file.chunk_by(|(file, _), (next, _)| file == next) {
+        let path = of_file[0].0;
+        let mut wanted: Vec<&DocumentName> = of_file.iter().map(|(_, of)| *of).collect();
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
         let dir = match last.take() {
             Some((known, dir)) if known == folder => dir,
@@ -118,12 +121,12 @@ fn named(
         last = Some((folder, dir));
         let plain = |kind| matches!(kind, EntryKind::File | EntryKind::Executable);
         let Some(entry) = entry.filter(|entry| plain(entry.kind)) else { return Ok(false) };
-        if let Some(waiting) = waiting_items(index, (path, entry.id), &wanted) {
+        if let Some(waiting) = waiting_items(index, (path, entry.id), &wanted, &mut alike) {
             items.extend(waiting);
             continue;
         }
         if let Some(known) = index.facts_of(entry.id)
-            && let Some(remembered) = remembered_items(&known, path, &wanted)
+            && let Some(remembered) = remembered_items(&known, path, &wanted, &mut alike)
         {
             items.extend(remembered);
             continue;
@@ -134,10 +137,11 @@ fn named(
                 continue;
             }
             let source = DocumentSource { file: Arc::from(path), document };
-            let item = document::read(chunk, source, Root::Fleet);
+            let item = document::read_among(chunk, source, Root::Fleet, &mut alike);
             let (Some(kind), Some(name)) = (&item.kind, &item.name) else { return Ok(false) };
             let of = DocumentName { kind: kind.clone(), name: name.clone() };
-            if wanted.remove(&of) {
+            if let Some(at) = wanted.iter().position(|wanted| **wanted == of) {
+                wanted.swap_remove(at);
                 items.push(item);
             }
         }
@@ -153,13 +157,14 @@ fn named(
 fn waiting_items(
     index: &dyn DocumentIndex,
     (path, id): (&str, Id),
-    wanted: &BTreeSet<&DocumentName>,
+    wanted: &[&DocumentName],
+    alike: &mut AlikeDocuments,
 ) -> Option<Vec<Item>> {
     let item = |of: &&DocumentName| {
         let name = (of.kind == "ManagedCluster").then(|| Name::parse(&of.name).ok())??;
         let fact = index.fact_of_waiting(&name, id)?;
         let source = DocumentSource { file: Arc::from(path), document: fact.document };
-        document::remembered(&fact, source)
+        document::remembered(&fact, source, alike)
     };
     wanted.iter().map(item).collect()
 }
@@ -168,14 +173,15 @@ fn waiting_items(
 fn remembered_items(
     known: &FactFile,
     path: &str,
-    wanted: &BTreeSet<&DocumentName>,
+    wanted: &[&DocumentName],
+    alike: &mut AlikeDocuments,
 ) -> Option<Vec<Item>> {
     let is_wanted =
         |fact: &&Fact| wanted.iter().any(|of| of.kind == fact.kind && of.name == fact.name);
     let facts = known.facts.iter().filter(is_wanted);
     let item = |fact: &Fact| {
         let source = DocumentSource { file: Arc::from(path), document: fact.document };
-        document::remembered(fact, source)
+        document::remembered(fact, source, alike)
     };
     let items: Vec<Item> = facts.map(item).collect::<Option<_>>()?;
     (items.len() == wanted.len()).then_some(items)

@@ -74,11 +74,11 @@ fn given(spec: &PlacementPolicyTestSpec, out: &mut Findings, fleet: &Fleet) -> F
     // A test places clusters and makes nothing, so credentials say nothing in it.
     let clusters = spec.clusters.iter().map(|cluster| {
         let spec = ManagedClusterSpec { credentials: None, ..cluster.spec.clone() };
-        (&cluster.metadata, DocumentSpec::ManagedCluster(Box::new(spec)), "clusters")
+        (&cluster.metadata, DocumentSpec::ManagedCluster(spec.into()), "clusters")
     });
     let workers = spec.workers.iter().map(|worker| {
         let spec = WorkerSpec { credentials: None, ..worker.spec.clone() };
-        (&worker.metadata, DocumentSpec::Worker(Box::new(spec)), "workers")
+        (&worker.metadata, DocumentSpec::Worker(spec.into()), "workers")
     });
     let numbered = clusters.enumerate().chain(workers.enumerate());
     let given = numbered.map(|(i, (metadata, spec, field))| {
@@ -156,7 +156,7 @@ fn body(metadata: &TestMetadata, spec: DocumentSpec) -> Body {
     let mut body = Body {
         name: metadata.name.clone(),
         namespace: metadata.namespace.clone(),
-        labels: metadata.labels.clone(),
+        labels: metadata.labels.clone().into(),
         annotations: std::collections::BTreeMap::new(),
         spec,
         digest: Digest::of(b""),

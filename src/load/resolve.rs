@@ -65,22 +65,21 @@ pub(super) fn needed<'a>(catalogue: &'a Catalogue, flavor: &str) -> Option<&'a C
 
 /// A cluster with the defaults of its class and of the fleet.
 pub(super) fn cluster(
-    own: &ManagedClusterSpec,
+    spec: &mut ManagedClusterSpec,
     class: Option<&ManagedClusterClassSpec>,
     tenant: Option<&Tenant>,
     fleet: &FleetSpec,
     catalogue: &Catalogue,
-) -> ManagedClusterSpec {
-    let mut spec = own.clone();
+) {
     if let Some(class) = class {
-        spec.flavor = spec.flavor.or_else(|| class.flavor.clone());
-        spec.credentials = spec.credentials.or_else(|| class.credentials.clone());
-        spec.control_plane = control_plane(spec.control_plane, class.control_plane.clone());
-        spec.network = network(spec.network, class.network.clone());
-        spec.data_store = spec.data_store.or_else(|| class.data_store.clone());
+        spec.flavor = spec.flavor.take().or_else(|| class.flavor.clone());
+        spec.credentials = spec.credentials.take().or_else(|| class.credentials.clone());
+        spec.control_plane = control_plane(spec.control_plane.take(), class.control_plane.clone());
+        spec.network = network(spec.network.take(), class.network.clone());
+        spec.data_store = spec.data_store.take().or_else(|| class.data_store.clone());
         spec.priority = spec.priority.or(class.priority);
         spec.deletion_policy = spec.deletion_policy.or(class.deletion_policy);
-        spec.access = access(spec.access, class.access.clone());
+        spec.access = access(spec.access.take(), class.access.clone());
         spec.parameters = with_class(&spec.parameters, &class.parameters);
         if spec.node_pools.is_empty() {
             spec.node_pools.clone_from(&class.node_pools);
@@ -93,7 +92,6 @@ pub(super) fn cluster(
     {
         spec.credentials = Some(fleet.credentials[index].name.clone());
     }
-    spec
 }
 
 fn control_plane(own: Option<ControlPlane>, class: Option<ControlPlane>) -> Option<ControlPlane> {
@@ -158,12 +156,7 @@ pub(super) fn overlaid(own: &WorkerSpec, overlay: &WorkerOverlaySpec) -> WorkerS
 }
 
 /// A worker with the defaults of the fleet.
-pub(super) fn worker(
-    overlaid: &WorkerSpec,
-    fleet: &FleetSpec,
-    catalogue: &Catalogue,
-) -> WorkerSpec {
-    let mut spec = overlaid.clone();
+pub(super) fn worker(spec: &mut WorkerSpec, fleet: &FleetSpec, catalogue: &Catalogue) {
     let flavor = spec.flavor.get_or_insert_with(|| DEFAULT_WORKER_FLAVOR.to_owned());
     if let Some(needed) = needed(catalogue, flavor)
         && let ChosenCredentials::Entry(index) =
@@ -171,7 +164,6 @@ pub(super) fn worker(
     {
         spec.credentials = Some(fleet.credentials[index].name.clone());
     }
-    spec
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::kind::{DocumentSpec, Root};
 use super::read;
 use super::split::split;
 use crate::model::api::{PlacementPolicySpec, PolicyAffinity, Strategy};
-use crate::model::{Digest, DocumentGrowth, Entry, EntryKind, Id, Store, StoreError};
+use crate::model::{Digest, DocumentGrowth, Entry, EntryKind, Id, SharedMap, Store, StoreError};
 
 /// Files of policies that differ, of which none says anything else but what weighs.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +76,7 @@ struct PolicyFile {
 /// A policy, with what weighs apart.
 struct WeighingPolicy {
     digest: Digest,
-    about: (BTreeMap<String, String>, BTreeMap<String, String>, Option<String>),
+    about: (SharedMap<String>, BTreeMap<String, String>, Option<String>),
     decides: PlacementPolicySpec,
 }
 

@@ -112,11 +112,11 @@ mod tests {
             WorkerSpec { data_stores: stores.iter().map(store).collect(), ..WorkerSpec::default() };
         Worker {
             name: Name::parse("w1").unwrap(),
-            labels: BTreeMap::new(),
+            labels: crate::model::SharedMap::new(),
             facts: Digest::of(b""),
             file: String::new(),
             document: 0,
-            spec,
+            spec: spec.into(),
             heartbeat_timeout_seconds: 3600,
             made_by: None,
             catalogue: Catalogue::default(),
@@ -139,7 +139,7 @@ mod tests {
             facts: Digest::of(b""),
             file: String::new(),
             document: 0,
-            spec: ManagedClusterSpec { data_store, ..ManagedClusterSpec::default() },
+            spec: ManagedClusterSpec { data_store, ..ManagedClusterSpec::default() }.into(),
             catalogue: Catalogue::default(),
             demand: Resources::new(),
         }

@@ -11,8 +11,8 @@ use super::api::{
     WorkerOverlaySpec, WorkerSelector, WorkerSpec,
 };
 use super::{
-    Catalogue, Digest, DocumentGrowth, Flavor, IndexRow, MadeBy, Name, Nodes, Pool, Resources,
-    SharedMap,
+    Catalogue, CloneOnWrite, Digest, DocumentGrowth, Flavor, IndexRow, MadeBy, Name, Nodes, Pool,
+    Resources, SharedMap,
 };
 
 /// The desired state: every document that loaded, defaults resolved, overlays laid on.
@@ -118,8 +118,8 @@ pub struct Cluster {
     /// The document in that file, from 0.
     pub document: usize,
     /// The document with the defaults of its class and of the fleet filled in: flavor and credentials
-    /// are always set where the flavor needs them.
-    pub spec: ManagedClusterSpec,
+    /// are always set where the flavor needs them. Clusters whose documents say the same share it.
+    pub spec: CloneOnWrite<ManagedClusterSpec>,
     /// What it takes of its worker: from the class and the pools at their maximum; `clusters: 1` at
     /// least.
     pub demand: Resources,
@@ -180,15 +180,15 @@ pub struct Worker {
     /// Its name.
     pub name: Name,
     /// Its labels.
-    pub labels: BTreeMap<String, String>,
+    pub labels: SharedMap<String>,
     /// The digest of the document's canonical value, overlay included.
     pub facts: Digest,
     /// The file it stands in.
     pub file: String,
     /// The document in that file, from 0.
     pub document: usize,
-    /// The document with its overlay and defaults.
-    pub spec: WorkerSpec,
+    /// The document with its overlay and defaults. Workers whose documents say the same share it.
+    pub spec: CloneOnWrite<WorkerSpec>,
     /// `spec.heartbeatTimeout` in seconds.
     pub heartbeat_timeout_seconds: i64,
     /// The pool that made it; `None` where it has a document of its own.

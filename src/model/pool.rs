@@ -95,11 +95,11 @@ impl Pool {
         let made_by = MadeBy { pool: self.name.clone(), made: made.clone() };
         let mut worker = Worker {
             name: name.clone(),
-            labels,
+            labels: labels.into(),
             facts: Digest::of(b""),
             file: self.file.clone(),
             document: self.document,
-            spec,
+            spec: spec.into(),
             heartbeat_timeout_seconds: self.heartbeat_timeout_seconds,
             made_by: Some(made_by),
             catalogue: self.catalogue.clone(),

@@ -20,6 +20,14 @@ pub type SharedMap<V> = CloneOnWrite<BTreeMap<String, V>>;
 /// A list.
 pub type SharedList<T> = CloneOnWrite<Vec<T>>;
 
+impl<T> CloneOnWrite<T> {
+    /// Whether there is a copy of it.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+}
+
 impl<V> SharedMap<V> {
     /// An empty one.
     #[must_use]

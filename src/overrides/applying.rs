@@ -15,7 +15,7 @@ use crate::model::{
 pub fn applying(fleet: &Fleet, cluster: &Cluster, worker: &Name) -> Option<Overrides> {
     let mut all: Vec<&Arc<Override>> = Vec::new();
     for policy in fleet.overrides.values().filter(|policy| selects_cluster(policy, cluster)) {
-        let labels = fleet.workers.get(worker).map(|worker| &worker.labels);
+        let labels = fleet.workers.get(worker).map(|worker| &*worker.labels);
         if policy.spec.worker_selector.selects(worker, labels)? {
             all.push(policy);
         }

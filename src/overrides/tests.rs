@@ -33,7 +33,7 @@ fn cluster(of: &str, all: &[(&str, &str)]) -> Cluster {
         facts: Digest::of(b"c"),
         file: "fleet/c.yaml".into(),
         document: 0,
-        spec: crate::model::api::ManagedClusterSpec::default(),
+        spec: crate::model::api::ManagedClusterSpec::default().into(),
         demand: Resources::new(),
         catalogue: Catalogue::default(),
     }
@@ -42,11 +42,11 @@ fn cluster(of: &str, all: &[(&str, &str)]) -> Cluster {
 fn fleet(policies: Vec<Override>) -> Fleet {
     let worker = Worker {
         name: name("w"),
-        labels: labels(&[("zone", "1")]),
+        labels: labels(&[("zone", "1")]).into(),
         facts: Digest::of(b"w"),
         file: "fleet/w.yaml".into(),
         document: 0,
-        spec: crate::model::api::WorkerSpec::default(),
+        spec: crate::model::api::WorkerSpec::default().into(),
         heartbeat_timeout_seconds: 1,
         made_by: None,
         catalogue: Catalogue::default(),

@@ -66,7 +66,8 @@ impl Run<'_> {
         let without = |paths: &[FieldPath]| {
             let mut less = cluster.clone();
             for path in paths {
-                remove(&mut less.spec.parameters, &mut less.spec.node_pools, path);
+                let spec = &mut *less.spec;
+                remove(&mut spec.parameters, &mut spec.node_pools, path);
             }
             self.cluster_jobs().of(&less, worker).render()
         };
@@ -87,7 +88,8 @@ impl Run<'_> {
         let without = |paths: &[FieldPath]| {
             let mut less = worker.clone();
             for path in paths {
-                remove(&mut less.spec.parameters, &mut less.spec.node_pools, path);
+                let spec = &mut *less.spec;
+                remove(&mut spec.parameters, &mut spec.node_pools, path);
             }
             let (fleet, prefix) = (&self.read.loaded.fleet, &self.snapshot.input.prefix);
             let job = made_worker_job(fleet, &less, &self.read.templates, prefix);

@@ -1,6 +1,6 @@
 //! A small fleet, and ways to look at what it renders to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::model::api::{
     AzureCredentials, Bootstrap, ControlPlaneCluster, Credentials, Delivery, FleetSpec, Images,
     ManagedClusterSpec, NodePool, Observation, Tenant, WorkerSpec,
 };
-use crate::model::{Cluster, Digest, Fleet, Name, Resources, Worker};
+use crate::model::{Cluster, Digest, Fleet, Name, Resources, SharedMap, Worker};
 
 /// The identity of the nodes.
 const NODES: &str = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/\
@@ -73,7 +73,7 @@ pub(super) fn observed() -> Fleet {
 fn worker(name: Name) -> Worker {
     Worker {
         name,
-        labels: BTreeMap::new(),
+        labels: SharedMap::new(),
         facts: Digest::of(b"w"),
         file: "fleet/w.yaml".into(),
         document: 0,
@@ -82,7 +82,8 @@ fn worker(name: Name) -> Worker {
             location: "westeurope".into(),
             node_pools: pools().into(),
             ..WorkerSpec::default()
-        },
+        }
+        .into(),
         heartbeat_timeout_seconds: 3600,
         made_by: None,
         catalogue: crate::model::Catalogue::default(),
@@ -102,7 +103,8 @@ fn cluster(name: Name) -> Cluster {
             location: "westeurope".into(),
             node_pools: pools().into(),
             ..ManagedClusterSpec::default()
-        },
+        }
+        .into(),
         catalogue: crate::model::Catalogue::default(),
         demand: Resources::new(),
     }

@@ -213,7 +213,7 @@ fn cluster(
         facts: Digest::of(b""),
         file: "test.yaml".into(),
         document: 0,
-        spec: ManagedClusterSpec { flavor: Some(flavor.to_owned()), ..spec.clone() },
+        spec: ManagedClusterSpec { flavor: Some(flavor.to_owned()), ..spec.clone() }.into(),
         demand: Resources::new(),
         catalogue: templates.catalogue().clone(),
     })
@@ -222,11 +222,11 @@ fn cluster(
 fn worker(flavor: &str, spec: &WorkerSpec, templates: &Templates) -> Result<Worker, Vec<String>> {
     Ok(Worker {
         name: parsed(NAME)?,
-        labels: BTreeMap::new(),
+        labels: SharedMap::new(),
         facts: Digest::of(b""),
         file: "test.yaml".into(),
         document: 0,
-        spec: WorkerSpec { flavor: Some(flavor.to_owned()), ..spec.clone() },
+        spec: WorkerSpec { flavor: Some(flavor.to_owned()), ..spec.clone() }.into(),
         heartbeat_timeout_seconds: 3600,
         made_by: None,
         catalogue: templates.catalogue().clone(),

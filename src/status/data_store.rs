@@ -120,7 +120,7 @@ mod tests {
             facts: Digest::of(b"c"),
             file: String::new(),
             document: 0,
-            spec: ManagedClusterSpec::default(),
+            spec: ManagedClusterSpec::default().into(),
             catalogue: Catalogue::default(),
             demand: Resources::new(),
         }

@@ -53,11 +53,11 @@ fn decisions() -> Vec<(&'static str, Plan)> {
 fn fleet(observation: Observation) -> Fleet {
     let worker = Worker {
         name: name("w"),
-        labels: BTreeMap::new(),
+        labels: crate::model::SharedMap::new(),
         facts: Digest::of(b"w"),
         file: "fleet/w.yaml".to_owned(),
         document: 0,
-        spec: WorkerSpec { observation, ..WorkerSpec::default() },
+        spec: WorkerSpec { observation, ..WorkerSpec::default() }.into(),
         heartbeat_timeout_seconds: 3600,
         catalogue: crate::model::Catalogue::default(),
         made_by: None,

@@ -213,11 +213,11 @@ pub(super) fn worker_document(
 ) -> WorkerDocument {
     let worker = Worker {
         name: name("w"),
-        labels: BTreeMap::new(),
+        labels: crate::model::SharedMap::new(),
         facts: Digest::of(b"w"),
         file: "fleet/w.yaml".to_owned(),
         document: 0,
-        spec,
+        spec: spec.into(),
         heartbeat_timeout_seconds: 3600,
         catalogue: crate::model::Catalogue::default(),
         made_by: None,

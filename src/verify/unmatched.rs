@@ -69,7 +69,7 @@ fn workers(fleet: &Fleet, policy: &Policy) -> Vec<Diagnostic> {
         let help = of_labels(
             &term.match_labels,
             &term.match_expressions,
-            fleet.workers.values().map(|worker| &worker.labels),
+            fleet.workers.values().map(|worker| &*worker.labels),
         );
         finding(policy, path, format!("no worker meets this term, {then}"), help)
     };
@@ -94,7 +94,7 @@ pub(super) fn cluster_help(fleet: &Fleet, selector: &ClusterSelector) -> Option<
 /// What was meant by a selector that selects no worker.
 pub(super) fn worker_help(fleet: &Fleet, selector: &WorkerSelector) -> Option<String> {
     let known = fleet.workers.keys().map(Name::as_str);
-    let labels = fleet.workers.values().map(|worker| &worker.labels);
+    let labels = fleet.workers.values().map(|worker| &*worker.labels);
     of_names(known, &selector.names, "worker")
         .or_else(|| of_labels(&selector.match_labels, &selector.match_expressions, labels))
 }

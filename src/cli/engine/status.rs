@@ -149,7 +149,7 @@ fn worker(look: &FleetLook, name: &Name, specs: bool) -> Option<WorkerStatusRow>
         version: desired.map(|w| w.spec.version.clone()).unwrap_or_default(),
         unschedulable: desired.is_some_and(|w| w.spec.unschedulable),
         flavor: desired.map(|w| w.flavor().to_owned()).unwrap_or_default(),
-        labels: desired.map(|w| w.labels.clone()).unwrap_or_default(),
+        labels: desired.map(|w| (*w.labels).clone()).unwrap_or_default(),
         spec: desired.filter(|_| specs).and_then(|w| serde_json::to_value(&w.spec).ok()),
         status: document.status,
     })

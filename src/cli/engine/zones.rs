@@ -21,18 +21,16 @@ pub(super) fn note(worker: &Worker) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::model::api::{NodePool, WorkerSpec};
-    use crate::model::{Catalogue, Digest, Name};
+    use crate::model::{Catalogue, Digest, Name, SharedMap};
 
     fn told(location: &str, flavor: &str, zones: &[&str]) -> Option<String> {
         let zones = zones.iter().map(|&zone| zone.to_owned()).collect();
         let pool = NodePool { name: "np0".into(), zones, ..NodePool::default() };
         note(&Worker {
             name: Name::parse("w1").unwrap(),
-            labels: BTreeMap::new(),
+            labels: SharedMap::new(),
             facts: Digest::of(b""),
             file: String::new(),
             document: 0,
@@ -41,7 +39,8 @@ mod tests {
                 flavor: Some(flavor.into()),
                 node_pools: vec![pool].into(),
                 ..WorkerSpec::default()
-            },
+            }
+            .into(),
             heartbeat_timeout_seconds: 3600,
             made_by: None,
             catalogue: Catalogue::default(),

@@ -185,15 +185,17 @@ impl CheckContext<'_> {
     /// A `ManagedCluster` with its defaults filled in.
     pub(super) fn resolved(&self, body: &Body) -> Option<ManagedClusterSpec> {
         let DocumentSpec::ManagedCluster(own) = &body.spec else { return None };
-        let class = own.class.as_ref().and_then(|c| self.classes.get(c));
+        let mut spec = ManagedClusterSpec::clone(own);
+        self.resolve(&mut spec, body.tenant());
+        Some(spec)
+    }
+
+    /// Fills in the defaults of a `ManagedCluster` of a tenant.
+    pub(super) fn resolve(&self, spec: &mut ManagedClusterSpec, tenant: &str) {
+        let class = spec.class.as_ref().and_then(|c| self.classes.get(c));
+        let tenant = self.fleet.and_then(|fleet| fleet.tenants.iter().find(|t| t.name == tenant));
         let none = FleetSpec::default();
-        Some(resolve::cluster(
-            own,
-            class,
-            self.tenant(body),
-            self.fleet.unwrap_or(&none),
-            &self.catalogue,
-        ))
+        resolve::cluster(spec, class, tenant, self.fleet.unwrap_or(&none), &self.catalogue);
     }
 }
 

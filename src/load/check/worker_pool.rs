@@ -79,9 +79,9 @@ fn as_worker(
     location.clone_into(&mut worker.location);
     let worker = Body {
         name: worker_name(&body.name, pool, LONGEST_ORDINAL, location),
-        labels: pool.template.metadata.labels.clone(),
+        labels: pool.template.metadata.labels.clone().into(),
         annotations: std::collections::BTreeMap::new(),
-        spec: DocumentSpec::Worker(Box::new(worker)),
+        spec: DocumentSpec::Worker(worker.into()),
         ..body.clone()
     };
     let mut found = Findings::of(out.source.clone());

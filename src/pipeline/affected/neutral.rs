@@ -67,7 +67,8 @@ mod tests {
             spec: ManagedClusterSpec {
                 version: "v1.34.2".to_owned(),
                 ..ManagedClusterSpec::default()
-            },
+            }
+            .into(),
             catalogue: crate::model::Catalogue::default(),
             demand: [("clusters".to_owned(), Quantity::units(1))].into(),
         }

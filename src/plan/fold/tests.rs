@@ -28,11 +28,11 @@ pub(super) fn report(second: i64) -> Report {
 pub(super) fn desired() -> BTreeMap<Name, Worker> {
     let worker = Worker {
         name: name("w1"),
-        labels: BTreeMap::new(),
+        labels: crate::model::SharedMap::new(),
         facts: crate::model::Digest::of(b""),
         file: String::new(),
         document: 0,
-        spec: crate::model::api::WorkerSpec::default(),
+        spec: crate::model::api::WorkerSpec::default().into(),
         heartbeat_timeout_seconds: HOUR,
         made_by: None,
         catalogue: crate::model::Catalogue::default(),

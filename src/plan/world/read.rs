@@ -1,7 +1,5 @@
 //! Reading statements.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 
 use super::moves::{self, Moving};
@@ -284,7 +282,7 @@ fn placement(
 pub(super) fn plain_worker(text: &str) -> Worker {
     Worker {
         name: name(text),
-        labels: BTreeMap::new(),
+        labels: crate::model::SharedMap::new(),
         facts: Digest::of(text.as_bytes()),
         file: String::new(),
         document: 0,
@@ -293,7 +291,8 @@ pub(super) fn plain_worker(text: &str) -> Worker {
             location: "westeurope".to_owned(),
             capacity: clusters(9),
             ..WorkerSpec::default()
-        },
+        }
+        .into(),
         heartbeat_timeout_seconds: 3600,
         made_by: None,
         catalogue: crate::model::Catalogue::default(),
@@ -312,7 +311,8 @@ fn plain_cluster(text: &str) -> Cluster {
             version: "v1.34.2".to_owned(),
             location: "westeurope".to_owned(),
             ..ManagedClusterSpec::default()
-        },
+        }
+        .into(),
         catalogue: crate::model::Catalogue::default(),
         demand: clusters(1),
     }

@@ -70,8 +70,8 @@ impl World {
         if let Some(first) = spec.locations.first() {
             template.spec.location.clone_from(first);
         }
-        spec.template.spec = template.spec;
-        spec.template.metadata.labels = template.labels;
+        spec.template.spec = (*template.spec).clone();
+        spec.template.metadata.labels = (*template.labels).clone();
         let pool = Pool {
             name: name(text),
             file: String::new(),

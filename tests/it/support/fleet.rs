@@ -1,12 +1,10 @@
 //! A fleet made by hand, and the tree that its rendering makes.
 
-use std::collections::BTreeMap;
-
 use carp::model::api::{
     AzureCredentials, Bootstrap, ControlPlaneCluster, Credentials, Delivery, FleetSpec, Images,
     ManagedClusterSpec, NodePool, Observation, ObservedSettings, Sources, WorkerSpec,
 };
-use carp::model::{Cluster, Digest, Fleet, Name, Resources, Worker, paths};
+use carp::model::{Cluster, Digest, Fleet, Name, Resources, SharedMap, Worker, paths};
 use carp::render::{self, Files, Templates};
 
 /// The identity of the nodes.
@@ -103,7 +101,7 @@ fn pool(name: &str) -> NodePool {
 fn worker() -> Worker {
     Worker {
         name: Name::parse("wk-weu-1").unwrap(),
-        labels: BTreeMap::new(),
+        labels: SharedMap::new(),
         facts: Digest::of(b"worker"),
         file: "fleet/workers.yaml".into(),
         document: 0,
@@ -112,7 +110,8 @@ fn worker() -> Worker {
             location: "westeurope".into(),
             node_pools: vec![pool("np0")].into(),
             ..WorkerSpec::default()
-        },
+        }
+        .into(),
         heartbeat_timeout_seconds: 3600,
         made_by: None,
         catalogue: carp::model::Catalogue::default(),
@@ -132,7 +131,8 @@ fn cluster() -> Cluster {
             location: "westeurope".into(),
             node_pools: vec![pool("np0")].into(),
             ..ManagedClusterSpec::default()
-        },
+        }
+        .into(),
         catalogue: carp::model::Catalogue::default(),
         demand: Resources::new(),
     }
