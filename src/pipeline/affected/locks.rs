@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::super::folders::make_listed_on;
 use crate::change::entry_at;
+use crate::load;
 use crate::model::{
-    Baseline, DocumentIndex, FLEET_LOCK_SCHEMA, FleetLock, Id, Name, PENDING_SCHEMA, PendingLock,
-    Previous, Snapshot, StandingClusters, Store, StoreError, WORKER_LOCK_SCHEMA, WorkerLock,
-    lock_from_bytes, paths,
+    Baseline, DecisionRecord, DocumentIndex, FLEET_LOCK_SCHEMA, FleetLock, Id, Name,
+    PENDING_SCHEMA, PendingLock, Previous, Snapshot, StandingClusters, Store, StoreError,
+    WORKER_LOCK_SCHEMA, WorkerLock, lock_from_bytes, paths,
 };
 
 /// A file of the output branch.
@@ -19,6 +20,16 @@ pub(super) fn file(
     let Some(output) = snapshot.previous else { return Ok(None) };
     let path = paths::in_repository(&snapshot.input.prefix, path);
     Ok(entry_at(store, output, &path)?.map(|entry| entry.id))
+}
+
+/// The decision record of a cluster; `None` where there is none that can be read.
+pub(super) fn record(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    cluster: &Name,
+) -> Result<Option<DecisionRecord>, StoreError> {
+    let Some(id) = file(snapshot, store, &paths::decision(cluster))? else { return Ok(None) };
+    Ok(load::read_yaml(&store.blob(id)?).ok())
 }
 
 /// Reads the lock of a worker, unless it is there; `false` where it cannot be read.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::read::Read;
 use super::heard::Heard;
-use super::locks::{file, pending, read_lock, standing};
+use super::locks::{pending, read_lock, record, standing};
 use super::made::{self, MadeByPools};
 use super::neutral::{is_neutral, is_spread_alike};
 use super::scope::AffectedScope;
@@ -13,8 +13,8 @@ use super::{removed, told};
 use crate::diag::{Diagnostic, Place};
 use crate::load::{self, CheckedItems, Loaded};
 use crate::model::{
-    Baseline, DecisionRecord, DocumentIndex, DocumentName, Name, PendingLock, Previous,
-    RecordState, Snapshot, StandingClusters, Store, StoreError, paths,
+    Baseline, DocumentIndex, DocumentName, Name, PendingLock, Previous, RecordState, Snapshot,
+    StandingClusters, Store, StoreError, paths,
 };
 use crate::plan::{self, PlanInput};
 
@@ -168,8 +168,7 @@ fn locks<'a>(
 ) -> Result<Option<Previous>, StoreError> {
     let mut workers: BTreeSet<Name> = hosts.cloned().collect();
     for name in names {
-        let Some(id) = file(snapshot, store, &paths::decision(name))? else { return Ok(None) };
-        let record = load::read_yaml::<DecisionRecord>(&store.blob(id)?).ok();
+        let record = record(snapshot, store, name)?;
         let is_there = |state| {
             state == RecordState::Bound || (state == RecordState::Deleting && going.contains(name))
         };

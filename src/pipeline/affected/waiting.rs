@@ -12,7 +12,7 @@ use crate::diag::Severity;
 use crate::load::{self, ChangedDocuments};
 use crate::model::{
     Baseline, ClusterPlan, Decision, DocumentIndex, Fleet, Name, PendingLock, PendingReasons,
-    PendingRow, Plan, Previous, Proposal, Snapshot, Store, StoreError,
+    PendingRow, Plan, Previous, Proposal, RecordState, Snapshot, Store, StoreError,
 };
 use crate::plan::{self, PlanInput};
 
@@ -30,6 +30,11 @@ pub(super) fn reasoned(
     let is_unsure = baseline.findings.iter().any(|finding| is_error(finding.severity));
     let is_new = snapshot.input.tree != baseline.input;
     if is_unsure || is_new || baseline.acknowledged || !baseline.in_order {
+        return Ok(None);
+    }
+    // Most clusters do not wait, and the queue is long.
+    let record = locks::record(snapshot, store, name)?;
+    if record.is_some_and(|record| record.state != RecordState::Pending) {
         return Ok(None);
     }
     let Some(lock) = locks::pending_id(snapshot, store)? else { return Ok(None) };
