@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
 use super::{Digest, Name};
 
 /// A step of a deletion. What comes after it waits for evidence from the worker.
@@ -113,39 +114,52 @@ pub enum Missing {
     NotRendered,
 }
 
-impl Missing {
-    /// Every one, in the order of the enum; where something is named, nothing.
-    pub const ALL: [Self; 12] = [
-        Self::NotObserved,
-        Self::NeverReported,
-        Self::Silent,
-        Self::AnotherWorker,
-        Self::Incomplete,
-        Self::NotApplied,
-        Self::Contradictory,
-        Self::StillThere(BTreeSet::new()),
-        Self::Occupied(BTreeSet::new()),
-        Self::FolderKept,
-        Self::NotLoaded,
-        Self::NotRendered,
-    ];
+words! {
+    /// What is missing, without what it names.
+    pub MissingCode:
+    /// There is no agent.
+    NotObserved,
+    /// There was no report.
+    NeverReported,
+    /// There is no report any more.
+    Silent,
+    /// The reports are of another cluster.
+    AnotherWorker,
+    /// Not everything was listed.
+    Incomplete,
+    /// The folder is not applied.
+    NotApplied,
+    /// The report contradicts itself.
+    Contradictory,
+    /// Objects are there.
+    StillThere,
+    /// Clusters are there.
+    Occupied,
+    /// The folder is kept.
+    FolderKept,
+    /// The document did not load.
+    NotLoaded,
+    /// The templates did not render.
+    NotRendered,
+}
 
+impl Missing {
     /// The name as users see it.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> MissingCode {
         match self {
-            Self::NotObserved => "NotObserved",
-            Self::NeverReported => "NeverReported",
-            Self::Silent => "Silent",
-            Self::AnotherWorker => "AnotherWorker",
-            Self::Incomplete => "Incomplete",
-            Self::NotApplied => "NotApplied",
-            Self::Contradictory => "Contradictory",
-            Self::StillThere(_) => "StillThere",
-            Self::Occupied(_) => "Occupied",
-            Self::FolderKept => "FolderKept",
-            Self::NotLoaded => "NotLoaded",
-            Self::NotRendered => "NotRendered",
+            Self::NotObserved => MissingCode::NotObserved,
+            Self::NeverReported => MissingCode::NeverReported,
+            Self::Silent => MissingCode::Silent,
+            Self::AnotherWorker => MissingCode::AnotherWorker,
+            Self::Incomplete => MissingCode::Incomplete,
+            Self::NotApplied => MissingCode::NotApplied,
+            Self::Contradictory => MissingCode::Contradictory,
+            Self::StillThere(_) => MissingCode::StillThere,
+            Self::Occupied(_) => MissingCode::Occupied,
+            Self::FolderKept => MissingCode::FolderKept,
+            Self::NotLoaded => MissingCode::NotLoaded,
+            Self::NotRendered => MissingCode::NotRendered,
         }
     }
 

@@ -103,7 +103,9 @@ pub use count::{amount, count, thousands};
 pub use counted::{Counted, CountedLock, CountedPart, CountedShare};
 pub use counts::FleetCounts;
 pub use data_store::{DATA_STORE_MEMBERS, DEFAULT_DATA_STORE, data_store_of};
-pub use deletion::{Deletion, DeletionRow, DeletionStep, Ending, Missing, Progress, Stuck};
+pub use deletion::{
+    Deletion, DeletionRow, DeletionStep, Ending, Missing, MissingCode, Progress, Stuck,
+};
 pub use digest::{Digest, canonical_json, without_defaults, write_canonical, write_json};
 pub use drift::{Clean, Damage, Drifted, Edit, Kept, LockName, Owned, Survey};
 pub use duration::duration_seconds;

@@ -53,7 +53,7 @@ fn waits(kind: ConditionType, deletion: &Deletion) -> Condition {
     let missing = deletion.missing.clone().unwrap_or(Missing::NotApplied);
     let by = deletion.reporter.as_ref().map(|name| format!(" ({name})"));
     let message = format!("{missing}{}", by.unwrap_or_default());
-    condition(kind, ConditionStatus::False, missing.code(), message)
+    condition(kind, ConditionStatus::False, missing.code().name(), message)
 }
 
 #[cfg(test)]

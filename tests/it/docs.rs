@@ -8,7 +8,7 @@ use carp::kind::{KIND_RECORD_SCHEMA, KindRecord};
 use carp::load::read_yaml;
 use carp::model::{
     Blocker, ClusterPhase, ConditionReason, ConditionType, DECISION_SCHEMA, DecisionRecord,
-    FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport, GateReason, HoldKind, Missing,
+    FLEET_LOCK_SCHEMA, FOLDED_SCHEMA, FleetLock, FoldedReport, GateReason, HoldKind, MissingCode,
     PENDING_SCHEMA, PendingLock, REPORT_SCHEMA, ReasonCode, Refusal, Report, StepWait, TURN_SCHEMA,
     TransferWait, Turn, WORKER_LOCK_SCHEMA, WorkerLock, WorkerPhase, lock_from_bytes,
     lock_to_bytes,
@@ -119,7 +119,7 @@ fn every_word_of_missing_evidence_has_its_section() {
     let page = read("docs/errors.md");
     let text = page.split_once("\n# Missing evidence\n").unwrap().1;
     let there = headings(text.split("\n# ").next().unwrap(), "### ");
-    assert_eq!(there, Missing::ALL.iter().map(Missing::code).collect());
+    assert_eq!(there, MissingCode::ALL.iter().map(|code| code.name()).collect());
 }
 
 /// The block that follows `<!-- golden: NAME -->`, and the section that it is in.

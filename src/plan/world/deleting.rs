@@ -96,7 +96,7 @@ pub(super) fn told(
     }
     let missing = deletion.and_then(|d| d.missing.as_ref()).filter(|_| expected.contains('('));
     if let Some(missing) = missing {
-        let _ = write!(words, " ({})", missing.code());
+        let _ = write!(words, " ({})", missing.code().name());
     }
     words
 }
@@ -108,7 +108,7 @@ pub(super) fn ends(plan: &Plan, expected: &str) -> Vec<String> {
         Progress::Cancelled => Some(format!("{name} called off")),
         _ if plan.workers.contains_key(name) && expected.contains('(') => {
             let step = deletion.step.map(|step| format!(" {step:?}")).unwrap_or_default();
-            let missing = deletion.missing.as_ref().map_or("", |missing| missing.code());
+            let missing = deletion.missing.as_ref().map_or("", |missing| missing.code().name());
             Some(format!("{name} retires{step} ({missing})"))
         }
         _ => None,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::{Palette, Tone};
 use super::{PlanView, alike, listed};
-use crate::model::{Deletion, DeletionStep, Ending, Missing, Name, Plan, Progress, Stuck};
+use crate::model::{Deletion, DeletionStep, Ending, Name, Plan, Progress, Stuck};
 
 /// What a run does about a deletion, in words; `None` for one that waits or begins.
 #[must_use]
@@ -163,7 +163,7 @@ pub(super) fn json(plan: &Plan) -> (Value, Value) {
             "step": deletion.step,
             "progress": progress,
             "ending": ending,
-            "missing": deletion.missing.as_ref().map(Missing::code),
+            "missing": deletion.missing.as_ref().map(|missing| missing.code().name()),
             "why": deletion.missing.as_ref().map(ToString::to_string),
         })
     };
@@ -177,7 +177,7 @@ pub(super) fn json(plan: &Plan) -> (Value, Value) {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::model::{ClusterPlan, Decision, Proposal, Resources};
+    use crate::model::{ClusterPlan, Decision, Missing, Proposal, Resources};
 
     #[test]
     fn a_worker_that_begins_to_go_is_told() {
