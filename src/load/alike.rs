@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::body::Body;
+use super::body::{Body, Canonical};
 use super::kind::{DocumentSpec, Kind};
 use crate::model::api::{ManagedClusterSpec, WorkerSpec};
 use crate::model::{CloneOnWrite, Digest, SharedMap};
@@ -24,38 +23,38 @@ pub(super) struct AlikeDocuments {
     workers: BTreeMap<String, CloneOnWrite<WorkerSpec>>,
 }
 
-/// The canonical form of a document, of which only what differs is read at once.
-#[derive(Deserialize)]
-struct CanonicalText<'t> {
-    name: String,
-    #[serde(default)]
-    namespace: Option<String>,
-    #[serde(borrow, default)]
-    labels: Option<&'t RawValue>,
-    #[serde(default)]
-    annotations: BTreeMap<String, String>,
-    #[serde(borrow)]
-    spec: Option<&'t RawValue>,
-}
-
 impl AlikeDocuments {
     /// What a canonical form says; `None` where it cannot be read back.
     pub(super) fn body(&mut self, kind: Kind, canonical: &str, digest: Digest) -> Option<Body> {
-        if !matches!(kind, Kind::ManagedCluster | Kind::Worker) {
-            let mut from = serde_json::Deserializer::from_str(canonical);
-            let body = Body::from_canonical(kind, &mut from, digest)?;
-            return from.end().ok().map(|()| body);
+        let Self { labels, clusters, workers } = self;
+        match kind {
+            Kind::ManagedCluster => of_text(canonical, digest, labels, |spec| {
+                shared(clusters, spec).map(DocumentSpec::ManagedCluster)
+            }),
+            Kind::Worker => of_text(canonical, digest, labels, |spec| {
+                shared(workers, spec).map(DocumentSpec::Worker)
+            }),
+            _ => {
+                let mut from = serde_json::Deserializer::from_str(canonical);
+                let body = Body::from_canonical(kind, &mut from, digest)?;
+                from.end().ok().map(|()| body)
+            }
         }
-        let text: CanonicalText<'_> = serde_json::from_str(canonical).ok()?;
-        let labels = shared(&mut self.labels, text.labels.map_or("{}", RawValue::get))?;
-        let spec = text.spec.map_or("{}", RawValue::get);
-        let spec = match kind {
-            Kind::Worker => DocumentSpec::Worker(shared(&mut self.workers, spec)?),
-            _ => DocumentSpec::ManagedCluster(shared(&mut self.clusters, spec)?),
-        };
-        let CanonicalText { name, namespace, annotations, .. } = text;
-        Some(Body { name, namespace, labels, annotations, spec, digest })
     }
+}
+
+/// What a canonical form says, of which only what differs is read at once.
+fn of_text(
+    canonical: &str,
+    digest: Digest,
+    known: &mut BTreeMap<String, SharedMap<String>>,
+    spec: impl FnOnce(&str) -> Option<DocumentSpec>,
+) -> Option<Body> {
+    let text: Canonical<&RawValue, &RawValue> = serde_json::from_str(canonical).ok()?;
+    let labels = shared(known, text.labels.map_or("{}", RawValue::get))?;
+    let spec = spec(text.spec.map_or("{}", RawValue::get))?;
+    let Canonical { name, namespace, annotations, .. } = text;
+    Some(Body { name, namespace, labels, annotations, spec, digest })
 }
 
 /// What a text says, which is remembered for others that have it.
@@ -111,6 +110,7 @@ impl<T: Clone> ResolvedSpecs<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{TWO_CREDENTIALS, cluster, load_files};
     use super::*;
 
     fn canonical(name: &str, tier: &str, clusters: u32) -> String {
@@ -175,5 +175,17 @@ mod tests {
         assert_eq!((own.flavor.as_deref(), own.is_shared(), times), (Some("kind"), false, 2));
         let read = spec(read(&mut alike, &canonical("c", "x", 1)).unwrap());
         assert_eq!(read.flavor, None, "what was read stays as it was");
+    }
+
+    #[test]
+    fn tenants_whose_clusters_say_the_same_have_each_their_own_credentials() {
+        let tenants =
+            "  tenants: [{name: shop, credentials: [main]}, {name: pay, credentials: [other]}]\n";
+        let other = cluster("").replace("pay-eu", "other").replace("shop", "pay");
+        let file = format!("{}---\n{other}", cluster(""));
+        let carp = format!("{TWO_CREDENTIALS}{tenants}");
+        let loaded = load_files(&[("carp.yaml", &carp), ("fleet/a.yaml", &file)]);
+        let of = |name: &str| loaded.fleet.clusters[name].spec.credentials.as_deref();
+        assert_eq!([of("pay-eu"), of("other")], [Some("main"), Some("other")]);
     }
 }

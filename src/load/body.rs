@@ -23,17 +23,16 @@ pub(super) struct Body {
     pub(super) digest: Digest,
 }
 
-/// What a document says, its `spec` as a value or of its own type.
+/// What a document says, its `labels` and its `spec` as text, as values or of their own types.
 #[derive(Deserialize)]
-struct Canonical<S> {
-    name: String,
+pub(super) struct Canonical<L, S> {
+    pub(super) name: String,
     #[serde(default)]
-    namespace: Option<String>,
+    pub(super) namespace: Option<String>,
+    pub(super) labels: Option<L>,
     #[serde(default)]
-    labels: SharedMap<String>,
-    #[serde(default)]
-    annotations: BTreeMap<String, String>,
-    spec: Option<S>,
+    pub(super) annotations: BTreeMap<String, String>,
+    pub(super) spec: Option<S>,
 }
 
 /// The namespace of a document that names none.
@@ -144,7 +143,7 @@ impl Body {
         Some(Self {
             name: parts.name,
             namespace: parts.namespace,
-            labels: parts.labels,
+            labels: parts.labels.unwrap_or_default(),
             annotations: parts.annotations,
             spec,
             digest,
@@ -152,7 +151,7 @@ impl Body {
     }
 }
 
-impl Canonical<DocumentSpec> {
+impl Canonical<SharedMap<String>, DocumentSpec> {
     fn of_kind<'de, D: Deserializer<'de>>(kind: Kind, from: D) -> Result<Self, D::Error> {
         match kind {
             Kind::Fleet => Self::of(from, DocumentSpec::Fleet),
@@ -172,8 +171,8 @@ impl Canonical<DocumentSpec> {
         from: D,
         spec: fn(S) -> DocumentSpec,
     ) -> Result<Self, D::Error> {
-        let Canonical::<S> { name, namespace, labels, annotations, spec: written } =
-            Canonical::deserialize(from)?;
+        let Canonical { name, namespace, labels, annotations, spec: written } =
+            Canonical::<_, S>::deserialize(from)?;
         Ok(Self { name, namespace, labels, annotations, spec: written.map(spec) })
     }
 }
@@ -192,11 +191,11 @@ pub(super) fn decode(
     if parts.get("namespace").is_some_and(|n| n == DEFAULT_NAMESPACE) {
         parts.remove("namespace");
     }
-    let written = Canonical::<Value>::deserialize(Value::Object(parts))?;
+    let written = Canonical::<SharedMap<String>, Value>::deserialize(Value::Object(parts))?;
     let mut body = Body {
         name: written.name,
         namespace: written.namespace,
-        labels: written.labels,
+        labels: written.labels.unwrap_or_default(),
         annotations: written.annotations,
         spec: DocumentSpec::decode(kind, written.spec.unwrap_or_default())?,
         digest: Digest::of(b""),
