@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::candidate::{Candidate, Request};
+use super::counts::Counts;
 use super::index::Index;
 use super::pick::{Pick, Ranks};
 use super::pre_filter_state::PreFilterState;
@@ -19,6 +20,8 @@ pub(super) struct WorkerSearch<'a> {
     way: SearchMode,
     fleet: &'a Fleet,
     sole: Option<SoleWorker<'a>>,
+    /// Where among the workers that one is, once that was asked.
+    sole_place: Option<usize>,
     index: Option<Box<Index<'a>>>,
     expected: u64,
     asked: u64,
@@ -32,6 +35,7 @@ impl<'a> WorkerSearch<'a> {
             way: SearchMode::default(),
             fleet,
             sole: None,
+            sole_place: None,
             index: None,
             expected: 0,
             asked: 0,
@@ -57,6 +61,19 @@ impl<'a> WorkerSearch<'a> {
     /// How often a worker was looked for, and how often of that the index knew.
     pub(super) fn searched(&self) -> (u64, u64) {
         (self.asked, self.indexed)
+    }
+
+    /// Whether no worker takes a cluster, now or later in the run. That costs less to know than why, which nobody asks where there
+    /// is one worker alone.
+    pub(super) fn is_out_of_reach(
+        &mut self,
+        request: &Request<'_>,
+        states: &WorkerStates<'a>,
+    ) -> bool {
+        let is_sole = |sole: &SoleWorker<'_>| sole.is_sole_by_rules(request, &states.counts);
+        let Some(sole) = self.sole.filter(is_sole) else { return false };
+        self.sole_place = self.sole_place.or_else(|| states.place(sole.worker));
+        self.sole_place.is_none_or(|place| filter::refuses_for_good(request, states.at(place)))
     }
 
     /// What a cluster meets that depends on what is placed.
@@ -106,11 +123,23 @@ impl SoleWorker<'_> {
     /// Whether no other worker can take a cluster: nothing that those read is another. What is on this worker may now be in
     /// another domain, and what its tenant has left is counted over all workers.
     fn is_sole_for(&self, request: &Request<'_>, pre_filter: &PreFilterState<'_>) -> bool {
+        let is_alone = pre_filter.spread.is_empty() && pre_filter.apart.is_empty();
+        is_alone && self.is_as_it_was(request)
+    }
+
+    /// Whether that is so whatever the cluster meets: it meets nothing.
+    fn is_sole_by_rules(&self, request: &Request<'_>, counts: &Counts<'_>) -> bool {
+        let is_alone = request.spread().next().is_none()
+            && request.anti_affinity().next().is_none()
+            && counts.existing_anti_affinity(&request.info()).next().is_none();
+        is_alone && self.is_as_it_was(request)
+    }
+
+    fn is_as_it_was(&self, request: &Request<'_>) -> bool {
         let is_another = Some(&request.cluster.name) == self.cluster
             || request.policy.is_some_and(|policy| Some(&policy.name) == self.policy);
-        let is_alone = pre_filter.spread.is_empty() && pre_filter.apart.is_empty();
         let is_of_groups = request.groups().next().is_some();
-        !is_another && is_alone && !is_of_groups && request.quota.is_none()
+        !is_another && !is_of_groups && request.quota.is_none()
     }
 }
 

@@ -115,7 +115,8 @@ pub struct PlanInput<'a> {
     pub rebalance: Option<Rebalance>,
     /// Whether a later run is to begin with the context in which this one ends.
     pub is_remembered: bool,
-    /// The only worker that can take those that wait, where that is known.
+    /// The only worker that can take those that wait, where that is known. Of those that it refuses whoever is placed nothing
+    /// is decided.
     pub sole: Option<SoleWorker<'a>>,
 }
 

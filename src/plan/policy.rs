@@ -90,19 +90,29 @@ impl<'a> Policies<'a> {
         name: &Name,
         labels: &BTreeMap<String, String>,
     ) -> impl Iterator<Item = &'a Policy> {
-        let label = |(key, value)| self.labelled.get(&(key, value));
-        let by_label = pairs(labels).filter_map(label);
-        let by_name = self.named.get(name.as_str());
-        let may = by_label.chain(by_name).chain([&self.others]);
-        let mut places: Vec<usize> = may.flatten().copied().collect();
+        let mut places: Vec<usize> = self.places_selecting(name, labels).collect();
         places.sort_unstable();
-        let selects = |p: &&Policy| p.spec.cluster_selector.selects(name, labels);
-        places.into_iter().map(|place| self.strongest[place]).filter(selects)
+        places.into_iter().map(|place| self.strongest[place])
     }
 
     /// The policy that applies to a cluster.
     pub(super) fn select(&self, cluster: &Cluster) -> Option<&'a Policy> {
-        self.selecting(cluster).next()
+        let places = self.places_selecting(&cluster.name, &cluster.labels);
+        places.min().map(|place| self.strongest[place])
+    }
+
+    /// The places of these policies, in no order.
+    fn places_selecting<'s>(
+        &'s self,
+        name: &'s Name,
+        labels: &'s BTreeMap<String, String>,
+    ) -> impl Iterator<Item = usize> + use<'a, 's> {
+        let label = |(key, value)| self.labelled.get(&(key, value));
+        let by_label = pairs(labels).filter_map(label);
+        let by_name = self.named.get(name.as_str());
+        let may = by_label.chain(by_name).chain([&self.others]);
+        let selector = |place: &usize| &self.strongest[*place].spec.cluster_selector;
+        may.flatten().copied().filter(move |place| selector(place).selects(name, labels))
     }
 }
 

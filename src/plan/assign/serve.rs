@@ -43,6 +43,9 @@ impl<'a> PlanRun<'a> {
         let mut refused = Line::default();
         for mut one in queue {
             let waiting = one.waiting;
+            if self.choice.is_out_of_reach(&self.request(waiting.cluster), &self.states) {
+                continue;
+            }
             let pick = if one.known { self.retry(&mut one) } else { self.look(&mut one) };
             let Some(pick) = pick else {
                 refused.add(one);

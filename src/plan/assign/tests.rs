@@ -1,6 +1,9 @@
 //! Whole runs of the planner.
 
-use crate::plan::world::{World, check};
+use super::PlanRun;
+use crate::plan::filter;
+use crate::plan::pre_filter_state::PreFilterState;
+use crate::plan::world::{World, check, name};
 
 /// A world whose last plan was committed, with another fleet.
 fn then(before: &str, fleet: &str) -> World {
@@ -228,4 +231,30 @@ fn an_edited_rule_makes_those_that_wait_be_looked_at_again_and_moves_nobody() {
     assert_eq!(changed.describe(&changed.plan().plan, ""), "a on w1; b -> w1");
     let changed = then(&fleet("priority=1"), &fleet("apart:worker"));
     assert_eq!(changed.describe(&changed.plan().plan, ""), "a on w1; b on w1");
+}
+
+#[test]
+fn what_no_placement_mends_is_refused_for_good() {
+    let of = |text: &str| {
+        let world = World::read(&format!("{text}; cluster a label:dr=shop"));
+        let input = world.input();
+        let (run, _) = PlanRun::of_placed(&input);
+        let name = name("a");
+        let request = run.request_of(&name).unwrap();
+        let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
+        let request = request.within(&pre_filter);
+        let worker = run.states.considered().next().unwrap();
+        let mut reasons = Vec::new();
+        filter::refuse(&request, worker, &mut reasons);
+        (!reasons.is_empty(), filter::refuses_for_good(&request, worker))
+    };
+    let (taken, refused, for_good) = ((false, false), (true, false), (true, true));
+    assert_eq!(of("worker w1"), taken);
+    assert_eq!(of("worker w1 taint:k=v:NoSchedule"), for_good);
+    assert_eq!(of("worker w1 4/4"), for_good);
+    assert_eq!(of("worker w1 4/4 ceiling=5"), refused);
+    assert_eq!(of("worker w1 4/4 ceiling=5 cordoned"), for_good);
+    assert_eq!(of("workerpool p agent cap=4; worker w1 made:p=1 taint:k=v:NoSchedule"), refused);
+    let apart = "policy p apart:worker=#dr; cluster x on=w1 label:dr=shop";
+    assert_eq!(of(&format!("worker w1; {apart}")), refused);
 }

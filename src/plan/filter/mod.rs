@@ -64,6 +64,23 @@ pub(super) fn refuse(request: &Request<'_>, candidate: &Candidate<'_>, reasons: 
     }
 }
 
+/// Whether a worker refuses a cluster whoever is placed on whichever worker: by a rule that does not read that, or for want of
+/// room, of which there is only less. One that may grow may have more of it, and one that is being made may come to be there.
+pub(super) fn refuses_for_good(request: &Request<'_>, candidate: &Candidate<'_>) -> bool {
+    if candidate.plan.pending.is_some() {
+        return false;
+    }
+    let may_grow = !candidate.plan.ceiling.is_empty();
+    let stays = |filter: &&Filter| {
+        !filter.reads.contains(&DependsOn::Placed) && (filter.name != "capacity" || !may_grow)
+    };
+    let mut reasons = Vec::new();
+    FILTERS.iter().filter(stays).any(|filter| {
+        (filter.refuse)(request, candidate, &mut reasons);
+        !reasons.is_empty()
+    })
+}
+
 /// The rules that say which workers a cluster may use at all, now and later: their domains are those over
 /// which it is spread.
 pub(super) const MEMBERSHIP: [&str; 4] = ["affinity", "groups", "tenancy", "pools"];
