@@ -228,6 +228,11 @@ pub trait DocumentIndex {
     /// The file of a cluster's document; `None` where none of this name is known.
     fn file_of_cluster(&self, cluster: &Name) -> Option<String>;
 
+    /// The file of the document of a cluster that waits; `None` where none of this name is known.
+    fn file_of_waiting(&self, cluster: &Name) -> Option<String> {
+        self.file_of_cluster(cluster)
+    }
+
     /// What the document of a cluster that waits says in the file with these bytes; `None` where that is not known.
     fn fact_of_waiting(&self, cluster: &Name, file: Id) -> Option<Fact>;
 

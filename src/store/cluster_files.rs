@@ -25,7 +25,7 @@ const STORE: &str = "the index of clusters";
 const WINDOW: u64 = 2048;
 
 /// After so many pieces the whole file is read: whoever asked for that many names asks for more.
-const MANY: usize = 256;
+const MANY: u64 = 256;
 
 /// What the index says of a cluster.
 struct ClusterLine {
@@ -55,12 +55,14 @@ impl ClusterLine {
 pub(super) struct ClusterFiles {
     file: File,
     length: u64,
+    /// After so many pieces the whole file is read.
+    many: usize,
     /// What was read: the first halves are the same for every name.
     windows: RefCell<Windows>,
 }
 
 /// Pieces of the file, by where each begins and how long it is.
-type Windows = BTreeMap<(u64, u64), Rc<[u8]>>;
+type Windows = BTreeMap<(u64, u64), Rc<Vec<u8>>>;
 
 impl ClusterFiles {
     /// Opens the index; `None` where there is none.
@@ -68,7 +70,9 @@ impl ClusterFiles {
     pub(super) fn open(path: &Path) -> Option<Self> {
         let file = File::open(path).ok()?;
         let length = file.metadata().ok()?.len();
-        Some(Self { file, length, windows: RefCell::default() })
+        // A quarter of it in pieces takes as long as all of it.
+        let many = usize::try_from(MANY.min(length / WINDOW / 4)).ok()?;
+        Some(Self { file, length, many, windows: RefCell::default() })
     }
 
     /// The file of a cluster's document; `None` where it is not known.
@@ -86,7 +90,7 @@ impl ClusterFiles {
     fn line_of(&self, cluster: &Name) -> Option<ClusterLine> {
         // The cluster's line begins in between, and a line begins at `from`.
         let (mut from, mut to) = (0, self.length);
-        let most = if self.windows.borrow().len() < MANY { WINDOW } else { self.length };
+        let most = if self.windows.borrow().len() < self.many { WINDOW } else { self.length };
         while to - from > most {
             let middle = from + (to - from) / 2;
             let bytes = self.read(middle, WINDOW.min(self.length - middle))?;
@@ -105,7 +109,7 @@ impl ClusterFiles {
     }
 
     /// What stands there; `None` where the file has become shorter.
-    fn read(&self, from: u64, length: u64) -> Option<Rc<[u8]>> {
+    fn read(&self, from: u64, length: u64) -> Option<Rc<Vec<u8>>> {
         if let Some(known) = self.windows.borrow().get(&(from, length)) {
             return Some(Rc::clone(known));
         }
@@ -113,7 +117,7 @@ impl ClusterFiles {
         file.seek(SeekFrom::Start(from)).ok()?;
         let mut bytes = vec![0; usize::try_from(length).ok()?];
         file.read_exact(&mut bytes).ok()?;
-        let window: Rc<[u8]> = bytes.into();
+        let window = Rc::new(bytes);
         self.windows.borrow_mut().insert((from, length), Rc::clone(&window));
         Some(window)
     }
@@ -137,22 +141,23 @@ fn line_in<'l>(mut lines: &'l [u8], cluster: &Name) -> Option<&'l [u8]> {
     None
 }
 
-/// Writes the index whole or not at all. A caller may ignore the error: the next run takes longer.
+/// Writes an index whole or not at all: of each cluster, in the order of their names, the file and where what its document
+/// says stands. A caller may ignore the error: the next run takes longer.
 ///
 /// # Errors
 /// The folder cannot be made, or the file cannot be written or moved into place.
-pub(super) fn save_cluster_files(
+pub(super) fn save_cluster_files<'f>(
     path: &Path,
-    files: &BTreeMap<Name, String>,
-    facts: &BTreeMap<Name, Range<u64>>,
+    files: impl IntoIterator<Item = (&'f Name, &'f String, Option<&'f Range<u64>>)>,
 ) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|e| medium(STORE, "writing", path, e))?;
     let mut text = String::new();
     // A line break or a tab in a path would end it; such a cluster is not found here.
-    for (name, file) in files.iter().filter(|(_, file)| !file.contains(['\n', '\t'])) {
+    for (name, file, fact) in files.into_iter().filter(|(_, file, _)| !file.contains(['\n', '\t']))
+    {
         text.extend([name.as_str(), "\t", file]);
-        if let Some(fact) = facts.get(name) {
+        if let Some(fact) = fact {
             let _ = write!(text, "\t{}-{}", fact.start, fact.end);
         }
         text.push('\n');
@@ -171,10 +176,11 @@ mod tests {
     fn index(count: usize, file: impl Fn(usize) -> String) -> (tempfile::TempDir, ClusterFiles) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("carp/clusters");
-        let files = (0..count).map(|i| (name(i), file(i))).collect();
+        let files: BTreeMap<_, _> = (0..count).map(|i| (name(i), file(i))).collect();
         let fact = |i| (name(i), i as u64..2 * i as u64);
-        let facts = (0..count).step_by(3).map(fact).collect();
-        save_cluster_files(&path, &files, &facts).unwrap();
+        let facts: BTreeMap<_, _> = (0..count).step_by(3).map(fact).collect();
+        let lines = files.iter().map(|(name, file)| (name, file, facts.get(name)));
+        save_cluster_files(&path, lines).unwrap();
         let index = ClusterFiles::open(&path).unwrap();
         (folder, index)
     }
@@ -203,7 +209,17 @@ mod tests {
         }
         let whole = index.windows.borrow().keys().filter(|(_, length)| *length > WINDOW).count();
         let all = index.windows.borrow().len();
-        assert!(whole == 1 && (MANY..=MANY + 2).contains(&all), "{whole} of {all}");
+        assert_eq!(whole, 1);
+        let halvings = usize::try_from((index.length / WINDOW).ilog2()).unwrap() + 1;
+        assert!((index.many..=index.many + halvings).contains(&all), "{all}");
+    }
+
+    #[test]
+    fn a_short_file_is_read_at_once() {
+        let (_folder, index) = index(100, |i| format!("fleet/clusters/{i}.yaml"));
+        assert!(index.length > WINDOW);
+        assert!((0..100).all(|i| index.file_of(&name(i)).is_some()));
+        assert_eq!(index.windows.borrow().len(), 1);
     }
 
     #[test]

@@ -13,7 +13,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::{ReadOnlyDatabase, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
+use redb::{
+    ReadOnlyDatabase, ReadOnlyTable, ReadableDatabase as _, ReadableTableMetadata as _,
+    TableDefinition,
+};
 
 use super::cluster_files::ClusterFiles;
 use super::fact_records;
@@ -32,6 +35,8 @@ pub(super) const FACT_PLACES: TableDefinition<'_, &[u8], (u64, u64)> =
 pub(super) const DIGESTS: TableDefinition<'_, &str, &str> = TableDefinition::new("digests");
 /// Where the clusters' documents stand.
 pub(super) const CLUSTERS: &str = "clusters";
+/// Where the documents stand of the clusters that wait, and what they say.
+pub(super) const WAITING_CLUSTERS: &str = "waiting-clusters";
 /// What files say.
 pub(super) const FACTS: &str = "facts";
 /// What the documents of clusters that wait say.
@@ -52,6 +57,7 @@ pub struct DocumentDatabase {
     /// The place of each file's facts: whoever asks for one asks for many.
     fact_places: OnceCell<Option<FactPlaces>>,
     clusters: Option<ClusterFiles>,
+    waiting_clusters: Option<ClusterFiles>,
     /// What files say, each with the id of its blob.
     facts: SealedRecords,
     /// What the documents of clusters that wait say, each with the id of its file's blob.
@@ -69,7 +75,8 @@ impl DocumentDatabase {
     pub fn open(path: &Path, digest: Digest) -> Option<Self> {
         let is_whole = Digest::of_reader(File::open(path).ok()?).ok()? == digest;
         let database = is_whole.then(|| ReadOnlyDatabase::open(path).ok())??;
-        let clusters = ClusterFiles::open(&beside(path, CLUSTERS));
+        let [clusters, waiting_clusters] =
+            [CLUSTERS, WAITING_CLUSTERS].map(|of| ClusterFiles::open(&beside(path, of)));
         let [facts, waiting] = [FACTS, WAITING].map(|of| SealedRecords::at(beside(path, of)));
         let (standing_file, standing) = (beside(path, STANDING), OnceCell::new());
         let [pending_file, queue_file] = [PENDING, QUEUE].map(|of| beside(path, of));
@@ -77,6 +84,7 @@ impl DocumentDatabase {
             database,
             fact_places: OnceCell::new(),
             clusters,
+            waiting_clusters,
             facts,
             waiting,
             standing_file,
@@ -98,8 +106,13 @@ impl DocumentIndex for DocumentDatabase {
         self.clusters.as_ref()?.file_of(cluster)
     }
 
+    fn file_of_waiting(&self, cluster: &Name) -> Option<String> {
+        let known = self.waiting_clusters.as_ref().and_then(|known| known.file_of(cluster));
+        known.or_else(|| self.file_of_cluster(cluster))
+    }
+
     fn fact_of_waiting(&self, cluster: &Name, file: Id) -> Option<Fact> {
-        let at = self.clusters.as_ref()?.fact_of(cluster)?;
+        let at = self.waiting_clusters.as_ref()?.fact_of(cluster)?;
         let (of, FactFile { facts }) = self.waiting.get(&at, fact_records::read)?;
         facts.into_iter().find(|fact| of == file && fact.name == cluster.as_str())
     }
@@ -142,7 +155,7 @@ impl DocumentDatabase {
 
     fn files_of_kind(&self, kind: &str) -> Option<Vec<(DocumentName, String)>> {
         let files = self.database.begin_read().ok()?.open_table(FILES).ok()?;
-        let mut found = Vec::new();
+        let mut found = Vec::with_capacity(usize::try_from(files.len().ok()?).ok()?);
         for row in files.range((kind, "")..).ok()? {
             let (document, file) = row.ok()?;
             let (of, name) = document.value();
@@ -226,7 +239,10 @@ mod tests {
             index.file_of(document).as_ref() == Some(file)
         };
         assert!(all.files.iter().all(found));
-        let found = |(name, file)| index.file_of_cluster(name).as_ref() == Some(file);
+        let found = |(name, file): (&Name, &String)| {
+            let files = [index.file_of_cluster(name), index.file_of_waiting(name)];
+            files.iter().all(|found| found.as_ref() == Some(file))
+        };
         assert!(all.clusters.iter().all(found));
         for (name, known) in &all.waiting {
             assert_eq!(index.fact_of_waiting(name, known.file).as_ref(), known.fact());

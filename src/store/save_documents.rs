@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::cluster_files::save_cluster_files;
 use super::document_database::{
-    CLUSTERS, DIGESTS, FACT_PLACES, FACTS, FILES, PENDING, QUEUE, STANDING, WAITING, beside,
+    CLUSTERS, DIGESTS, FACT_PLACES, FACTS, FILES, PENDING, QUEUE, STANDING, WAITING,
+    WAITING_CLUSTERS, beside,
 };
 use super::fact_records;
 use super::medium;
@@ -35,7 +36,11 @@ pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest,
     let waiting = save_records(STORE, &beside(path, WAITING), waiting, |into, (file, fact)| {
         fact_records::write(into, file, [fact])
     })?;
-    save_cluster_files(&beside(path, CLUSTERS), &documents.clusters, &waiting)?;
+    let clusters = &documents.clusters;
+    let all = clusters.iter().map(|(name, file)| (name, file, None));
+    save_cluster_files(&beside(path, CLUSTERS), all)?;
+    let waits = |(name, at)| Some((name, clusters.get(name)?, Some(at)));
+    save_cluster_files(&beside(path, WAITING_CLUSTERS), waiting.iter().filter_map(waits))?;
     let facts = documents.facts.iter().map(|(id, file)| (*id, (*id, &file.facts)));
     let facts = save_records(STORE, &beside(path, FACTS), facts, |into, (id, facts)| {
         fact_records::write(into, id, facts)

@@ -218,7 +218,7 @@ pub(super) fn waiting(
     index: &dyn DocumentIndex,
 ) -> Option<(DocumentName, String)> {
     let known = scope.unsettled.get(name).or_else(|| baseline.waiting.get(name)).cloned();
-    let file = known.or_else(|| index.file_of_cluster(name))?;
+    let file = known.or_else(|| index.file_of_waiting(name))?;
     Some((DocumentName::new("ManagedCluster", name), file))
 }
 
