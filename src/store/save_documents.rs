@@ -41,7 +41,10 @@ pub fn save_documents(path: &Path, documents: &KnownDocuments) -> Result<Digest,
     save_cluster_files(&beside(path, CLUSTERS), all)?;
     let waits = |(name, at)| Some((name, clusters.get(name)?, Some(at)));
     save_cluster_files(&beside(path, WAITING_CLUSTERS), waiting.iter().filter_map(waits))?;
-    let facts = documents.facts.iter().map(|(id, file)| (*id, (*id, &file.facts)));
+    // In the order in which they are asked for: files mostly are called like what is in them.
+    let mut facts: Vec<_> = documents.facts.iter().collect();
+    facts.sort_by_key(|(_, file)| file.facts.first().map(|fact| (&fact.kind, &fact.name)));
+    let facts = facts.into_iter().map(|(id, file)| (*id, (*id, &file.facts)));
     let facts = save_records(STORE, &beside(path, FACTS), facts, |into, (id, facts)| {
         fact_records::write(into, id, facts)
     })?;

@@ -3,7 +3,7 @@
 //! Whoever asks knows where a value begins and ends. Each has its digest, so that one with a flipped bit is not believed,
 //! and says what it is about, so that one of another run is not either.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -14,8 +14,12 @@ use super::medium;
 use super::memo_file::{seal, unseal};
 use crate::model::StoreError;
 
-/// Whoever asked for that many asks for most of them: the whole file is read then, instead of piece by piece.
+/// Whoever asked for that many asks for most of them: more than one is read at once then.
 const FEW: u32 = 16;
+
+/// How much is read at once, in bytes. Whoever asks in the order in which the records stand there reads no more of the file
+/// than up to the last one, and keeps this much.
+const PIECE: u64 = 1 << 18;
 
 /// The records of a file. It is opened when one is asked for.
 pub(super) struct SealedRecords {
@@ -23,13 +27,24 @@ pub(super) struct SealedRecords {
     /// With its length.
     file: OnceCell<Option<(File, u64)>>,
     asked: Cell<u32>,
-    whole: OnceCell<Vec<u8>>,
+    piece: RefCell<ReadAhead>,
+}
+
+/// A part of the file.
+#[derive(Default)]
+struct ReadAhead {
+    bytes: Vec<u8>,
+    /// Where it begins in the file.
+    start: u64,
+    /// How much of the file was read so far.
+    so_far: u64,
 }
 
 impl SealedRecords {
     /// Those of this file.
     pub(super) fn at(path: PathBuf) -> Self {
-        Self { path, file: OnceCell::new(), asked: Cell::new(0), whole: OnceCell::new() }
+        let (asked, piece) = (Cell::new(0), RefCell::default());
+        Self { path, file: OnceCell::new(), asked, piece }
     }
 
     /// What `says` makes of the record that stands there; `None` where there is none, or another one.
@@ -43,12 +58,13 @@ impl SealedRecords {
         if at.end > *length {
             return None;
         }
-        let [start, end] = [at.start, at.end].map(usize::try_from);
-        let (start, end) = (start.ok()?, end.ok()?);
         self.asked.set(self.asked.get().saturating_add(1));
         if self.asked.get() > FEW {
-            let whole = self.whole.get_or_init(|| read(file, 0, *length).unwrap_or_default());
-            return says(unseal(whole.get(start..end)?)?);
+            let mut piece = self.piece.borrow_mut();
+            if piece.get(at).is_none() {
+                piece.read(file, at, *length)?;
+            }
+            return says(unseal(piece.get(at)?)?);
         }
         says(unseal(&read(file, at.start, at.end.checked_sub(at.start)?)?)?)
     }
@@ -57,6 +73,27 @@ impl SealedRecords {
         let file = File::open(&self.path).ok()?;
         let length = file.metadata().ok()?.len();
         Some((file, length))
+    }
+}
+
+impl ReadAhead {
+    fn get(&self, at: &Range<u64>) -> Option<&[u8]> {
+        let [from, to] = [at.start, at.end].map(|place| place.checked_sub(self.start));
+        self.bytes.get(usize::try_from(from?).ok()?..usize::try_from(to?).ok()?)
+    }
+
+    /// Reads what stands there with what follows, or all of it, where as much was read already: whoever asks asks in no order.
+    fn read(&mut self, file: &File, at: &Range<u64>, length: u64) -> Option<()> {
+        let asked = at.end.checked_sub(at.start)?;
+        let is_whole = self.so_far >= length || length <= PIECE;
+        let start = if is_whole { 0 } else { at.start };
+        let much = if is_whole { length } else { asked.max(PIECE).min(length - start) };
+        // What was read before is not kept beside it.
+        self.bytes = Vec::new();
+        self.bytes = read(file, start, much)?;
+        self.start = start;
+        self.so_far = self.so_far.saturating_add(much);
+        Some(())
     }
 }
 
@@ -125,6 +162,25 @@ mod tests {
     }
 
     #[test]
+    fn whoever_asks_in_order_keeps_a_piece_and_whoever_does_not_reads_the_file_twice_at_most() {
+        let (_folder, path, places) = saved(2_000);
+        let length = places[&1_999].end;
+        assert!(length > 6 * PIECE);
+        let in_order = SealedRecords::at(path.clone());
+        for (i, at) in &places {
+            assert_eq!(get(&in_order, at), Some(text(*i)));
+        }
+        let piece = in_order.piece.into_inner();
+        assert!(piece.bytes.len() as u64 <= PIECE && piece.so_far <= 2 * length);
+        let far_apart = SealedRecords::at(path);
+        for i in (0..1_000).flat_map(|i| [i, 1_999 - i]) {
+            assert_eq!(get(&far_apart, &places[&i]), Some(text(i)));
+        }
+        let piece = far_apart.piece.into_inner();
+        assert!(piece.bytes.len() as u64 == length && piece.so_far <= 2 * length + PIECE);
+    }
+
+    #[test]
     fn a_place_that_is_not_true_has_nothing() {
         let (_folder, path, places) = saved(2);
         let records = SealedRecords::at(path);
@@ -137,6 +193,17 @@ mod tests {
             assert_eq!(get(&records, &(start..end)), Some(text(1)));
         }
         assert_eq!(records.get(&(start..end), |_| None::<u8>), None, "of another sort");
+    }
+
+    #[test]
+    fn a_place_in_a_long_file_that_is_not_true_has_nothing() {
+        let (_folder, path, places) = saved(2_000);
+        let records = SealedRecords::at(path);
+        for (i, Range { start, end }) in places {
+            assert_eq!(get(&records, &(start + 1..end)), None);
+            assert_eq!(get(&records, &(end..start)), None);
+            assert_eq!(get(&records, &(start..end)), Some(text(i)));
+        }
     }
 
     #[test]
