@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::scan::{FolderScan, Limits, ScannedFile, bytes};
-use super::stat_cache::StatCache;
+use super::stat_cache::{StatCache, UnchangedFiles};
 use crate::model::{Dir, Id, Store, StoreError, blob_id};
 
 /// The files of a folder, hashed once and read again when they are asked for.
@@ -17,10 +17,13 @@ use crate::model::{Dir, Id, Store, StoreError, blob_id};
 #[derive(Debug)]
 pub struct FolderStore {
     name: String,
+    root: PathBuf,
     /// Where it is kept what the files were when they were hashed.
     kept: Option<PathBuf>,
-    /// By id.
+    /// Those that were hashed now, by id.
     files: Vec<(Id, ScannedFile)>,
+    /// The others.
+    unchanged: UnchangedFiles,
     dirs: BTreeMap<Id, Arc<Dir>>,
 }
 
@@ -46,15 +49,20 @@ impl FolderStore {
         let name = format!("the folder `{}`", root.display());
         let cache = kept.map(StatCache::open).unwrap_or_default();
         let mut scan = FolderScan::new(&name, root, limits, cache);
-        let tree = scan.walk()?;
+        let (tree, unchanged) = scan.walk()?;
         let (mut files, dirs) = (scan.files, scan.dirs);
         files.sort_unstable_by_key(|(id, _)| *id);
-        Ok((Self { name, kept: kept.map(Path::to_owned), files, dirs }, tree))
+        let (root, kept) = (root.to_owned(), kept.map(Path::to_owned));
+        Ok((Self { name, root, kept, files, unchanged, dirs }, tree))
     }
 
-    fn found(&self, id: Id) -> Result<&ScannedFile, StoreError> {
-        let at = self.files.binary_search_by_key(&id, |(id, _)| *id);
-        at.map(|at| &self.files[at].1).map_err(|_| self.absent(id))
+    fn found(&self, id: Id) -> Result<ScannedFile, StoreError> {
+        if let Ok(at) = self.files.binary_search_by_key(&id, |(id, _)| *id) {
+            return Ok(self.files[at].1.clone());
+        }
+        let (path, stat) = self.unchanged.find(id).ok_or_else(|| self.absent(id))?;
+        let path = self.root.join(path);
+        Ok(ScannedFile { path, size: stat.size(), is_symlink: stat.is_symlink() })
     }
 
     fn absent(&self, id: Id) -> StoreError {
@@ -79,7 +87,7 @@ impl Store for FolderStore {
 
     fn blob(&self, id: Id) -> Result<Arc<[u8]>, StoreError> {
         let found = self.found(id)?;
-        let bytes = bytes(&self.name, found)?;
+        let bytes = bytes(&self.name, &found)?;
         if blob_id(&bytes) == id {
             return Ok(bytes.into());
         }

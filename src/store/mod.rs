@@ -20,6 +20,7 @@ mod scan;
 mod sealed_records;
 mod stand;
 mod stat_cache;
+mod stat_data;
 mod whole_file;
 
 pub use bounded::BoundedStore;

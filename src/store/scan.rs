@@ -10,7 +10,7 @@ use std::sync::Arc;
 use sha1::{Digest as _, Sha1};
 
 use super::medium;
-use super::stat_cache::StatCache;
+use super::stat_cache::{StatCache, UnchangedFiles};
 use crate::model::{Dir, Entry, EntryKind, Id, StoreError, blob_id};
 
 /// Files above this size are hashed piece by piece, so that a folder with a huge file costs no memory.
@@ -36,7 +36,7 @@ impl Default for Limits {
 pub(super) struct ScannedFile {
     pub(super) path: PathBuf,
     pub(super) size: u64,
-    pub(super) kind: EntryKind,
+    pub(super) is_symlink: bool,
 }
 
 /// What a walk found.
@@ -50,23 +50,22 @@ pub(super) struct FolderScan<'a> {
     /// How many bytes of that stand before what is below the root.
     above: usize,
     cache: StatCache,
-    /// In the order of the walk.
+    /// Those that were hashed, in the order of the walk.
     pub(super) files: Vec<(Id, ScannedFile)>,
     pub(super) dirs: BTreeMap<Id, Arc<Dir>>,
 }
 
 impl<'a> FolderScan<'a> {
     pub(super) fn new(store: &'a str, root: &Path, limits: Limits, cache: StatCache) -> Self {
-        let (files, dirs) = (Vec::with_capacity(cache.known()), BTreeMap::new());
+        let (files, dirs) = (Vec::new(), BTreeMap::new());
         let above = root.join("x").as_os_str().len() - 1;
         Self { store, limits, entries: 0, path: root.to_owned(), above, cache, files, dirs }
     }
 
-    /// Walks the folder and returns its id; what was hashed is kept for the next walk.
-    pub(super) fn walk(&mut self) -> Result<Id, StoreError> {
+    /// Walks the folder and returns its id, and the files that are as they were; what was hashed is kept for the next walk.
+    pub(super) fn walk(&mut self) -> Result<(Id, UnchangedFiles), StoreError> {
         let id = self.folder(0)?;
-        std::mem::take(&mut self.cache).keep();
-        Ok(id)
+        Ok((id, std::mem::take(&mut self.cache).keep()))
     }
 
     /// The id of the folder where the walk is. Directories without files are left out, as Git does.
@@ -119,9 +118,14 @@ impl<'a> FolderScan<'a> {
             // Sockets, pipes and devices: Git does not see them either.
             return Ok(None);
         };
-        let mut found = ScannedFile { path: self.path.clone(), size: about.len(), kind };
         let below = &self.path.as_os_str().as_encoded_bytes()[self.above..];
-        let id = self.cache.id(below, &about, || hash(self.store, &mut found))?;
+        if let Some(id) = self.cache.known(below, &about) {
+            return Ok(Some(Entry { kind, id }));
+        }
+        let is_symlink = kind == EntryKind::Symlink;
+        let mut found = ScannedFile { path: self.path.clone(), size: about.len(), is_symlink };
+        let id = hash(self.store, &mut found)?;
+        self.cache.learn(below, &about, id);
         self.files.push((id, found));
         Ok(Some(Entry { kind, id }))
     }
@@ -160,7 +164,7 @@ fn is_executable(_: &Metadata) -> bool {
 /// The bytes that Git would keep for a file: of a symbolic link, the path it points to.
 pub(super) fn bytes(store: &str, found: &ScannedFile) -> Result<Vec<u8>, StoreError> {
     let path = &found.path;
-    if found.kind == EntryKind::Symlink {
+    if found.is_symlink {
         let target = fs::read_link(path).map_err(|e| medium(store, "reading the link", path, e))?;
         return Ok(target.as_os_str().as_encoded_bytes().to_vec());
     }
@@ -169,7 +173,7 @@ pub(super) fn bytes(store: &str, found: &ScannedFile) -> Result<Vec<u8>, StoreEr
 
 /// The id of a file, and with it the size that was really read.
 fn hash(store: &str, found: &mut ScannedFile) -> Result<Id, StoreError> {
-    if found.kind == EntryKind::Symlink || found.size <= STREAMED_ABOVE {
+    if found.is_symlink || found.size <= STREAMED_ABOVE {
         let bytes = bytes(store, found)?;
         found.size = bytes.len() as u64;
         return Ok(blob_id(&bytes));

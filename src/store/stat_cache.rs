@@ -10,8 +10,10 @@ use std::convert::Infallible;
 use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::memo_file::{seal, unseal};
+use super::stat_data::{self, StatData};
 use super::whole_file::write_whole;
 use crate::model::Id;
 
@@ -19,12 +21,8 @@ use crate::model::Id;
 const SETTLED_AFTER: i64 = 2;
 /// The size of an id, in bytes.
 const ID: usize = 20;
-/// How many bytes of a cache a file usually takes.
-const USUAL: usize = 128;
-
-/// What the file system says of a file besides its name and its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StatData([u8; Self::SIZE]);
+/// How many bytes of a cache a file usually takes, or more.
+const USUAL: usize = 100;
 
 /// What is known of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +63,7 @@ impl KnownFiles {
         let after = self.bytes.get(self.paths.get(nth)?.end + 1..)?;
         let (stat, after) = after.split_first_chunk()?;
         let (id, _) = after.split_first_chunk::<ID>()?;
-        Some(CachedFile { path, stat: StatData(*stat), id: Id::from_bytes(*id) })
+        Some(CachedFile { path, stat: StatData::from_bytes(*stat), id: Id::from_bytes(*id) })
     }
 
     /// Which file has a path. A walk comes by them in nearly the order that they have here, so the `guess` is looked at
@@ -109,37 +107,37 @@ impl StatCache {
         Self { kept: Some((path.to_owned(), began)), before, same, ..Self::default() }
     }
 
-    /// How many files were known.
-    pub(super) fn known(&self) -> usize {
-        self.before.paths.len()
+    /// The id of a file that is as it was; `None` where it may not be.
+    pub(super) fn known(&mut self, path: &[u8], about: &Metadata) -> Option<Id> {
+        self.kept.as_ref()?;
+        let guess = self.same.last().map_or(0, |last| last + 1);
+        let nth = self.before.find(path, guess)?;
+        let file = self.before.file(nth).filter(|file| file.stat == StatData::of(about))?;
+        let id = file.id;
+        self.same.push(nth);
+        Some(id)
     }
 
-    /// The id of a file, which is hashed where it may not be as it was. Its stat data was read before this is called.
-    pub(super) fn id<E>(
-        &mut self,
-        path: &[u8],
-        about: &Metadata,
-        hash: impl FnOnce() -> Result<Id, E>,
-    ) -> Result<Id, E> {
-        let Some((_, began)) = &self.kept else { return hash() };
-        let stat = StatData::of(about);
-        let guess = self.same.last().map_or(0, |last| last + 1);
-        let known = self.before.find(path, guess);
-        let known = known.and_then(|nth| Some((nth, self.before.file(nth)?)));
-        if let Some((nth, file)) = known.filter(|(_, file)| file.stat == stat) {
-            self.same.push(nth);
-            return Ok(file.id);
-        }
-        let id = hash()?;
+    /// Another file has this id. Its stat data was read before it was hashed.
+    pub(super) fn learn(&mut self, path: &[u8], about: &Metadata, id: Id) {
+        let Some((_, began)) = &self.kept else { return };
         if StatData::changed(about).saturating_add(SETTLED_AFTER) < *began {
+            let stat = StatData::of(about);
             self.learned.push(LearnedFile { path: path.to_owned(), stat, id });
         }
-        Ok(id)
     }
 
-    /// Writes what is known now, whole or not at all, where anything was learned. What cannot be written is hashed again.
-    pub(super) fn keep(self) {
-        let Some((path, _)) = self.kept.filter(|_| !self.learned.is_empty()) else { return };
+    /// Writes what is known now, whole or not at all, where anything was learned, and returns the files that are as they were.
+    /// What cannot be written is hashed again.
+    pub(super) fn keep(self) -> UnchangedFiles {
+        self.write();
+        UnchangedFiles { known: self.before, places: self.same, by_id: OnceLock::new() }
+    }
+
+    fn write(&self) {
+        let Some((path, _)) = self.kept.as_ref().filter(|_| !self.learned.is_empty()) else {
+            return;
+        };
         let same = self.same.iter().filter_map(|nth| self.before.file(*nth));
         let learned = self.learned.iter().map(|LearnedFile { path, stat, id }| CachedFile {
             path,
@@ -148,7 +146,32 @@ impl StatCache {
         });
         let mut now: Vec<_> = same.chain(learned).collect();
         now.sort_unstable_by_key(|file| file.path);
-        let _ = write_whole(&path, &sealed(&now));
+        let _ = write_whole(path, &sealed(&now));
+    }
+}
+
+/// The files of a folder that are as they were, found by their ids: few of them are read.
+#[derive(Debug, Default)]
+pub(super) struct UnchangedFiles {
+    known: KnownFiles,
+    /// Which of these they are.
+    places: Vec<usize>,
+    /// The same in the order of their ids, once one was sought.
+    by_id: OnceLock<Vec<usize>>,
+}
+
+impl UnchangedFiles {
+    /// A file with these bytes: where it is below the folder, and what the file system said of it.
+    pub(super) fn find(&self, id: Id) -> Option<(PathBuf, StatData)> {
+        let id_of = |place: &usize| self.known.file(*place).map(|file| file.id);
+        let by_id = self.by_id.get_or_init(|| {
+            let mut by_id = self.places.clone();
+            by_id.sort_by_cached_key(id_of);
+            by_id
+        });
+        let at = by_id.binary_search_by_key(&Some(id), id_of).ok()?;
+        let CachedFile { path, stat, .. } = self.known.file(by_id[at])?;
+        Some((stat_data::path(path), stat))
     }
 }
 
@@ -162,73 +185,16 @@ fn clock(folder: &Path) -> Option<i64> {
 fn sealed(files: &[CachedFile<'_>]) -> Vec<u8> {
     let sealed = seal(|bytes| {
         for CachedFile { path, stat, id } in files {
-            bytes.extend([path, &[0][..], &stat.0, id.as_bytes()].concat());
+            bytes.extend([path, &[0][..], stat.bytes(), id.as_bytes()].concat());
         }
         Ok::<_, Infallible>(())
     });
     sealed.unwrap_or_else(|never| match never {})
 }
 
-#[cfg(unix)]
-mod system {
-    use std::fs::Metadata;
-    use std::os::unix::fs::MetadataExt as _;
-
-    use super::StatData;
-
-    impl StatData {
-        pub(super) const SIZE: usize = 8 * 8;
-
-        /// All that changes where somebody writes to the file, puts another one in its place, or sets its times.
-        pub(super) fn of(about: &Metadata) -> Self {
-            let fields = [
-                about.dev(),
-                about.ino(),
-                u64::from(about.mode()),
-                about.size(),
-                about.mtime().cast_unsigned(),
-                about.mtime_nsec().cast_unsigned(),
-                about.ctime().cast_unsigned(),
-                about.ctime_nsec().cast_unsigned(),
-            ];
-            let mut bytes = [0; Self::SIZE];
-            for (bytes, field) in bytes.chunks_exact_mut(8).zip(fields) {
-                bytes.copy_from_slice(&field.to_le_bytes());
-            }
-            Self(bytes)
-        }
-
-        /// When anything of it changed last, in seconds. Nobody can set it.
-        pub(super) fn changed(about: &Metadata) -> i64 {
-            about.ctime()
-        }
-    }
-}
-
-#[cfg(not(unix))]
-mod system {
-    use std::fs::Metadata;
-
-    use super::StatData;
-
-    impl StatData {
-        pub(super) const SIZE: usize = 0;
-
-        pub(super) const fn of(_: &Metadata) -> Self {
-            Self([])
-        }
-
-        pub(super) const fn changed(_: &Metadata) -> i64 {
-            0
-        }
-    }
-}
-
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
     use crate::model::{Digest, blob_id};
 
@@ -255,14 +221,17 @@ mod tests {
         fn look(&self, clock: i64) -> (Id, bool) {
             let mut cache = StatCache::open(&self.kept);
             cache.kept.as_mut().unwrap().1 = clock;
-            let hashed = Cell::new(false);
-            let hash = || {
-                hashed.set(true);
-                fs::read(&self.file).map(|bytes| blob_id(&bytes))
-            };
-            let id = cache.id(b"a.yaml", &self.about(), hash).unwrap();
-            cache.keep();
-            (id, hashed.get())
+            let about = self.about();
+            let known = cache.known(b"a.yaml", &about);
+            let id = known.unwrap_or_else(|| {
+                let id = blob_id(&fs::read(&self.file).unwrap());
+                cache.learn(b"a.yaml", &about, id);
+                id
+            });
+            let unchanged = cache.keep();
+            let same = known.map(|_| (PathBuf::from("a.yaml"), StatData::of(&about)));
+            assert_eq!(unchanged.find(id), same);
+            (id, known.is_none())
         }
 
         fn changed(&self) -> i64 {
@@ -352,8 +321,8 @@ mod tests {
         let kept = folder.file.with_file_name("carp").join("folder.stat");
         let mut cache = StatCache::open(&kept);
         for _ in 0..2 {
-            let id = cache.id(b"a.yaml", &folder.about(), || Err("hashed"));
-            assert_eq!(id, Err("hashed"));
+            assert_eq!(cache.known(b"a.yaml", &folder.about()), None);
+            cache.learn(b"a.yaml", &folder.about(), blob_id(b"before"));
         }
         cache.keep();
         assert!(!kept.parent().unwrap().exists());
