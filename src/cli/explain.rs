@@ -71,7 +71,11 @@ pub(super) fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Er
 
 /// What a code or a field means. A cluster that is called like one is `cluster/NAME`.
 fn known_without_a_fleet(words: &[String], palette: Palette) -> Result<Option<String>, Error> {
+    // No code and no kind has a slash.
     let [word] = words else { return Ok(None) };
+    if word.contains('/') {
+        return Ok(None);
+    }
     if let Some(text) = show::code::text(word, palette) {
         return Ok(Some(text));
     }

@@ -111,6 +111,7 @@ fn what_is_asked_wrongly_is_told_with_what_was_meant() {
         (&["explain", "pool", "us-mor"], 1, "did you mean `us-more`?"),
         (&["explain", "us-mor"], 1, "did you mean `us-more`?"),
         (&["explain", "unknwon-field"], 1, "did you mean the code `unknown-field`?"),
+        (&["explain", "cluster/a.b"], 64, "`a.b` is no name"),
         (&["explain", "XyzNoSuchWord"], 64, "there is no code `XyzNoSuchWord`"),
         (&["get", "clutsers"], 1, "did you mean `clusters`?"),
         (&["cordon", "worker/we1"], 1, "did you mean `we-1`?"),
