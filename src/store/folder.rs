@@ -33,7 +33,7 @@ impl FolderStore {
     /// # Errors
     /// The folder, or something in it, cannot be read, or it is larger than the limits.
     pub fn scan(root: &Path, limits: Limits) -> Result<(Self, Id), StoreError> {
-        Self::scanned(root, limits, None)
+        Self::scanned(root, limits, None, StatCache::default())
     }
 
     /// As [`scan`](Self::scan), without reading again what is as it was when this was called last with the same file to
@@ -42,12 +42,16 @@ impl FolderStore {
     /// # Errors
     /// As for [`scan`](Self::scan). What cannot be kept is no error.
     pub fn scan_again(root: &Path, limits: Limits, kept: &Path) -> Result<(Self, Id), StoreError> {
-        Self::scanned(root, limits, Some(kept))
+        Self::scanned(root, limits, Some(kept), StatCache::open(kept))
     }
 
-    fn scanned(root: &Path, limits: Limits, kept: Option<&Path>) -> Result<(Self, Id), StoreError> {
+    fn scanned(
+        root: &Path,
+        limits: Limits,
+        kept: Option<&Path>,
+        cache: StatCache,
+    ) -> Result<(Self, Id), StoreError> {
         let name = format!("the folder `{}`", root.display());
-        let cache = kept.map(StatCache::open).unwrap_or_default();
         let mut scan = FolderScan::new(&name, root, limits, cache);
         let (tree, unchanged) = scan.walk()?;
         let (mut files, dirs) = (scan.files, scan.dirs);
@@ -186,6 +190,32 @@ mod tests {
         assert_eq!(top.get("run.sh").unwrap().kind, EntryKind::Executable);
         let link = top.get("everything").unwrap();
         assert_eq!((link.kind, &*store.blob(link.id).unwrap()), (EntryKind::Symlink, &b"/"[..]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_as_it_was_is_read_where_it_was_found() {
+        use std::os::unix::fs::symlink;
+        let root = folder(&[("a.yaml", "a"), ("sub/b.yaml", "before"), ("sub/c.yaml", "before")]);
+        symlink("a.yaml", root.path().join("link")).unwrap();
+        let beside = tempfile::tempdir().unwrap();
+        let kept = beside.path().join("folder.stat");
+        let look = || {
+            let cache = StatCache::opened_at(&kept, i64::MAX);
+            FolderStore::scanned(root.path(), Limits::default(), Some(&kept), cache).unwrap()
+        };
+        let (first, tree) = look();
+        let (again, same) = look();
+        assert_eq!((first.files.len(), again.files.len(), same), (4, 0, tree));
+        for bytes in ["a", "before", "a.yaml"].map(str::as_bytes) {
+            let id = blob_id(bytes);
+            assert_eq!(again.blob_size(id).unwrap(), bytes.len() as u64);
+            assert_eq!(&*again.blob(id).unwrap(), bytes);
+        }
+        assert!(matches!(again.blob(blob_id(b"other")), Err(StoreError::Absent { .. })));
+        fs::write(root.path().join("a.yaml"), "other").unwrap();
+        assert!(again.blob(blob_id(b"a")).unwrap_err().to_string().contains("run again"));
+        assert!(!kept.exists(), "it is not believed any more");
     }
 
     #[test]

@@ -101,7 +101,11 @@ impl StatCache {
     /// file was changed, but only what its writer says of it.
     pub(super) fn open(path: &Path) -> Self {
         let folder = path.parent().filter(|_| cfg!(unix));
-        let Some(began) = folder.and_then(clock) else { return Self::default() };
+        folder.and_then(clock).map_or_else(Self::default, |began| Self::opened_at(path, began))
+    }
+
+    /// As [`open`](Self::open), where the file system's clock says this.
+    pub(super) fn opened_at(path: &Path, began: i64) -> Self {
         let before = fs::read(path).ok().and_then(KnownFiles::unsealed).unwrap_or_default();
         let same = Vec::with_capacity(before.paths.len());
         Self { kept: Some((path.to_owned(), began)), before, same, ..Self::default() }
@@ -219,8 +223,7 @@ mod tests {
 
         /// Looks at the file when the clock says this; returns its id, and whether it was hashed.
         fn look(&self, clock: i64) -> (Id, bool) {
-            let mut cache = StatCache::open(&self.kept);
-            cache.kept.as_mut().unwrap().1 = clock;
+            let mut cache = StatCache::opened_at(&self.kept, clock);
             let about = self.about();
             let known = cache.known(b"a.yaml", &about);
             let id = known.unwrap_or_else(|| {
