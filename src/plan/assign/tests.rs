@@ -1,9 +1,10 @@
 //! Whole runs of the planner.
 
 use super::PlanRun;
-use crate::plan::filter;
+use crate::model::Decision;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::world::{World, check, name};
+use crate::plan::{PlanInput, SoleWorker, cycle, filter};
 
 /// A world whose last plan was committed, with another fleet.
 fn then(before: &str, fleet: &str) -> World {
@@ -257,4 +258,24 @@ fn what_no_placement_mends_is_refused_for_good() {
     assert_eq!(of("workerpool p agent cap=4; worker w1 made:p=1 taint:k=v:NoSchedule"), refused);
     let apart = "policy p apart:worker=#dr; cluster x on=w1 label:dr=shop";
     assert_eq!(of(&format!("worker w1; {apart}")), refused);
+}
+
+#[test]
+fn of_those_that_the_only_worker_refuses_for_good_nothing_is_decided() {
+    let world = World::read(
+        "worker w1 2/3; worker w2 4/4; cluster a; cluster b; cluster c label:dr=shop;
+         policy p for:dr=shop apart:location=#dr",
+    );
+    let worker = name("w1");
+    let sole = Some(SoleWorker { worker: &worker, cluster: None, policy: None });
+    let input = PlanInput { sole, ..world.input() };
+    let mut run = cycle::begin(&input);
+    cycle::finish(&mut run);
+    let decided = |name| run.clusters.get(name).map(|planned| &planned.decision);
+    assert!(matches!(decided("a"), Some(Decision::Bind(to)) if to.worker == worker));
+    assert_eq!(decided("b"), None, "there is no room left");
+    assert!(
+        matches!(decided("c"), Some(Decision::Wait { .. })),
+        "what keeps it apart is looked at"
+    );
 }
