@@ -122,8 +122,9 @@ fn run(turn: &SupervisedTurn) -> io::Result<Ended> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
     if turn.memory.is_some() {
-        // Else mimalloc asks for a GiB at once, all of which counts although little of it is used.
-        command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
+        // Else mimalloc asks for 32 MiB at once, all of which counts although little of it is used; and it writes to what it keeps
+        // of a GiB where more of that is refused.
+        command.env("MIMALLOC_EAGER_COMMIT", "0").env("MIMALLOC_DISALLOW_ARENA_ALLOC", "1");
     }
     let killed_before = oom_kills();
     let mut child = command.spawn()?;
