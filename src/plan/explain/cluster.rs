@@ -1,5 +1,6 @@
 //! Explaining one cluster.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::remedy::remedies;
@@ -41,7 +42,7 @@ fn told(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Explana
     let planned = run.clusters.get(name)?.clone();
     let mut explanation = bare(name, &planned);
     let Some(cluster) = input.fleet.clusters.get(name) else { return Some(explanation) };
-    let states = table_roster(input, run, cluster, &planned);
+    let states = states_met(input, run, cluster, &planned);
     let leaving = match &planned.decision {
         Decision::Move { from, .. } => {
             let moved = run.moves.get(name);
@@ -97,23 +98,23 @@ fn bare(name: &Name, planned: &ClusterPlan) -> Explanation {
 
 /// The workers as the cluster meets them: at its turn where it is placed now, after the run where it
 /// waits, and after the run without itself where it was placed before.
-fn table_roster<'a>(
+fn states_met<'r, 'a>(
     input: &PlanInput<'a>,
-    after: &PlanRun<'a>,
+    after: &'r PlanRun<'a>,
     cluster: &Cluster,
     planned: &ClusterPlan,
-) -> WorkerStates<'a> {
+) -> Cow<'r, WorkerStates<'a>> {
     match &planned.decision {
         Decision::Bind(_) => {
             let mut run = cycle::begin(input);
             run.serve_until(&cluster.name);
-            run.states
+            Cow::Owned(run.states)
         }
-        Decision::Wait { .. } | Decision::Forget => after.states.clone(),
+        Decision::Wait { .. } | Decision::Forget => Cow::Borrowed(&after.states),
         Decision::Keep { worker } | Decision::Delete { worker, .. } => {
             let mut states = after.states.clone();
             states.unbind(worker, cluster, Taking::all(&planned.demand));
-            states
+            Cow::Owned(states)
         }
         Decision::Move { binding, .. } => {
             let mut states = after.states.clone();
@@ -121,7 +122,7 @@ fn table_roster<'a>(
             let there = kept.map_or(&cluster.demand, |row| &row.demand);
             let taking = Taking::besides(there, &planned.demand);
             states.unbind(&binding.worker, cluster, taking);
-            states
+            Cow::Owned(states)
         }
     }
 }
