@@ -57,6 +57,23 @@ fn of_text(
     Some(Body { name, namespace, labels, annotations, spec, digest })
 }
 
+/// What the document of a cluster says but for its name, labels and annotations: of two that say the same, `spec` becomes the
+/// same.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SpecOfTenant<'c> {
+    namespace: Option<String>,
+    spec: Option<&'c str>,
+}
+
+impl<'c> SpecOfTenant<'c> {
+    /// What a canonical form says; `None` where it cannot be read back.
+    #[must_use]
+    pub fn of(canonical: &'c str) -> Option<Self> {
+        let text: Canonical<&RawValue, &RawValue> = serde_json::from_str(canonical).ok()?;
+        Some(Self { namespace: text.namespace, spec: text.spec.map(RawValue::get) })
+    }
+}
+
 /// What a text says, which is remembered for others that have it.
 fn shared<T: Clone + DeserializeOwned>(
     known: &mut BTreeMap<String, CloneOnWrite<T>>,

@@ -56,6 +56,7 @@ mod yaml;
 
 use std::collections::BTreeMap;
 
+pub use alike::SpecOfTenant;
 pub use alone::{
     Acknowledgements, acknowledgements, fleet_spec, read_yaml, readable_fleet_spec, worker_overlays,
 };

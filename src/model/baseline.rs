@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Digest, Fact, FactFile, FleetCounts, Gate, Hold, Id, Name, PendingReasons, Refusal,
-    StandingClusters, StandingWorker, Unloaded,
+    StandingClusters, StandingWorker, Unloaded, WaitingQueue,
 };
 use crate::diag::Diagnostic;
 
@@ -249,7 +249,7 @@ pub trait DocumentIndex {
     fn pending(&self, lock: Id) -> Option<PendingReasons>;
 
     /// Who waits by that lock, as [`PendingLock::queue`](super::PendingLock::queue) says; `None` where that is not known.
-    fn queue(&self, lock: Id) -> Option<Vec<(Name, u64)>>;
+    fn queue(&self, lock: Id) -> Option<WaitingQueue>;
 }
 
 /// What one document says, where what its whole file says is known.
@@ -287,7 +287,7 @@ pub struct KnownDocuments {
     /// Who waits for what, with the id of the lock that says so.
     pub pending: Option<(Id, PendingReasons)>,
     /// The queue of that lock, with its id.
-    pub queue: Option<(Id, Vec<(Name, u64)>)>,
+    pub queue: Option<(Id, WaitingQueue)>,
 }
 
 impl DocumentIndex for KnownDocuments {
@@ -322,7 +322,7 @@ impl DocumentIndex for KnownDocuments {
         self.pending.as_ref().filter(|(of, _)| *of == lock).map(|(_, pending)| pending.clone())
     }
 
-    fn queue(&self, lock: Id) -> Option<Vec<(Name, u64)>> {
+    fn queue(&self, lock: Id) -> Option<WaitingQueue> {
         self.queue.as_ref().filter(|(of, _)| *of == lock).map(|(_, queue)| queue.clone())
     }
 }

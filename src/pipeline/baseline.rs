@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::read::root_of;
 use super::status::FLEET_DOCUMENT;
 use crate::change::{self, Acknowledged, Pressure};
+use crate::load::SpecOfTenant;
 use crate::model::api::{AntiAffinity, Expression, LabelSelector, SpreadConstraint};
 use crate::model::{
     BASELINE_FORMAT, Baseline, ClusterPlan, Decision, Digest, DocumentGrowth, DocumentName, Fact,
     FactFile, Fleet, Gate, GoneCluster, Hold, HoldKind, Id, Kept, KnownDocuments, KnownFact, Memo,
-    Name, PENDING_SCHEMA, PendingLock, Plan, Proposal, Snapshot, Store, StoreError, WorkerPlan,
-    WorkerState, paths,
+    Name, PENDING_SCHEMA, PendingLock, Plan, Proposal, QueuedCluster, Snapshot, Store, StoreError,
+    WaitingQueue, WorkerPlan, WorkerState, paths,
 };
 use crate::plan;
 
@@ -71,7 +72,7 @@ pub fn baseline(
     let standing = plan::standing(&proposal.plan, &proposal.previous, &memo.counted).map(Arc::new);
     let (facts, waiting) = (facts(memo), waiting(memo, &proposal.plan));
     let known = pending(snapshot, proposal, store)?;
-    let queue = known.map(|(id, lock)| (id, lock.queue()));
+    let queue = known.map(|(id, lock)| (id, queue(lock, &waiting, fleet)));
     let pending = known.map(|(id, lock)| (id, lock.reasons()));
     let files = files(fleet);
     let documents = KnownDocuments { files, clusters, facts, waiting, standing, pending, queue };
@@ -232,6 +233,24 @@ fn waiting(memo: &Memo, plan: &Plan) -> BTreeMap<Name, KnownFact> {
         each.filter_map(|(nth, fact)| Some((who(fact)?, known(nth)))).collect::<Vec<_>>()
     };
     memo.files.iter().flat_map(of_file).collect()
+}
+
+/// Those that wait, in their order, each with the first one that is alike.
+fn queue(lock: &PendingLock, waiting: &BTreeMap<Name, KnownFact>, fleet: &Fleet) -> WaitingQueue {
+    let (mut first, mut places, mut labels) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    let queued = |(at, (name, seen)): (usize, (Name, u64))| {
+        let fact = waiting.get(&name).and_then(KnownFact::fact);
+        let said = fact.and_then(|fact| SpecOfTenant::of(&fact.value));
+        let alike = said.map_or(at, |said| *first.entry(said).or_insert(at));
+        let own = fleet.clusters.get(&name).map(|cluster| &cluster.labels);
+        let labels = *places.entry(own).or_insert_with(|| {
+            labels.push(own.cloned().unwrap_or_default());
+            labels.len() - 1
+        });
+        QueuedCluster { name, seen, alike, labels }
+    };
+    let clusters = lock.queue().into_iter().enumerate().map(queued).collect();
+    WaitingQueue { clusters, labels }
 }
 
 /// The lock of those that wait, with its id. One of another format is written anew by a run, and said nothing of.

@@ -23,7 +23,8 @@ use super::fact_records;
 use super::memo_file::load_sealed;
 use super::sealed_records::SealedRecords;
 use crate::model::{
-    Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, Name, PendingReasons, StandingClusters,
+    Digest, DocumentIndex, DocumentName, Fact, FactFile, Id, Name, PendingReasons,
+    StandingClusters, WaitingQueue,
 };
 
 /// Kind and name to the file.
@@ -138,8 +139,8 @@ impl DocumentIndex for DocumentDatabase {
         (of == lock).then_some(pending)
     }
 
-    fn queue(&self, lock: Id) -> Option<Vec<(Name, u64)>> {
-        let (of, queue): (Id, Vec<(Name, u64)>) = load_sealed(&self.queue_file)?;
+    fn queue(&self, lock: Id) -> Option<WaitingQueue> {
+        let (of, queue): (Id, WaitingQueue) = load_sealed(&self.queue_file)?;
         (of == lock).then_some(queue)
     }
 }
@@ -175,9 +176,13 @@ pub(super) fn beside(path: &Path, of: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::save_documents;
     use super::*;
-    use crate::model::{KnownDocuments, KnownFact, ReasonCode, StandingWorker, blob_id};
+    use crate::model::{
+        KnownDocuments, KnownFact, QueuedCluster, ReasonCode, StandingWorker, blob_id,
+    };
 
     fn documents(count: usize) -> KnownDocuments {
         let one = |i| (DocumentName::new("Worker", &format!("w{i}")), format!("fleet/{i}.yaml"));
@@ -192,9 +197,18 @@ mod tests {
         KnownDocuments { files, clusters, facts, waiting, standing, pending, queue }
     }
 
-    fn queue(count: usize) -> (Id, Vec<(Name, u64)>) {
-        let names = (0..count).rev().map(|i| (Name::parse(&format!("c{i}")).unwrap(), i as u64));
-        (blob_id(format!("lock {count}").as_bytes()), names.collect())
+    fn queue(count: usize) -> (Id, WaitingQueue) {
+        let name = |i| Name::parse(&format!("c{i}")).unwrap();
+        let queued = |i| QueuedCluster {
+            name: name(i),
+            seen: i as u64,
+            alike: count - 1 - i,
+            labels: i % 2,
+        };
+        let labels = (0..2).map(|i| BTreeMap::from([("l".to_owned(), i.to_string())]).into());
+        let clusters = (0..count).rev().map(queued).collect();
+        let queue = WaitingQueue { clusters, labels: labels.collect() };
+        (blob_id(format!("lock {count}").as_bytes()), queue)
     }
 
     fn pending(count: usize) -> (Id, PendingReasons) {

@@ -233,12 +233,12 @@ fn who_waits_is_explained_without_the_files_of_those_that_wait() {
         }
         let (snapshot, since) = (world.snapshot(), world.reports_since(world.reports.as_ref()));
         let (_, queue) = documents.queue.clone().expect("there is a lock");
-        let (name, _) = queue[at * queue.len() / 2].clone();
+        let queue = queue.clusters;
         let store = Counting::new(&world.store);
-        let sought = Sought::Reasons(name);
+        let sought = Sought::Reasons(queue[at * queue.len() / 2].name.clone());
         let look = propose_sought(&snapshot, &since, &store, &before, &documents, &sought);
         let proposal = look.unwrap().expect("it is known by what stands").proposal;
-        let read = queue.iter().filter(|(name, _)| proposal.fleet.clusters.contains_key(name));
+        let read = queue.iter().filter(|queued| proposal.fleet.clusters.contains_key(&queued.name));
         (queue.len(), read.count(), store.reads.get())
     };
     for (is_edited, at) in [(false, 0), (false, 1), (true, 0)] {

@@ -129,7 +129,8 @@ impl Standing {
     fn first_in_queue(&self) -> Proposal {
         let (_, documents) = self.baseline.as_ref().expect("the fleet stands");
         let (_, queue) = documents.queue.as_ref().expect("there is a lock");
-        self.look(&Sought::Reasons(queue[0].0.clone())).expect("it is known by what stands")
+        self.look(&Sought::Reasons(queue.clusters[0].name.clone()))
+            .expect("it is known by what stands")
     }
 
     /// Holds what is said of each cluster that waits against a look at everything. How many wait, and of how many it was

@@ -12,7 +12,7 @@ use crate::diag::Severity;
 use crate::load::{self, ChangedDocuments};
 use crate::model::{
     Baseline, ClusterPlan, Decision, DocumentIndex, Fleet, Name, PendingLock, PendingReasons,
-    PendingRow, Plan, Previous, Proposal, RecordState, Snapshot, Store, StoreError,
+    PendingRow, Plan, Previous, Proposal, QueuedCluster, RecordState, Snapshot, Store, StoreError,
 };
 use crate::plan::{self, PlanInput};
 
@@ -40,8 +40,11 @@ pub(super) fn reasoned(
     let Some(lock) = locks::pending_id(snapshot, store)? else { return Ok(None) };
     let known = index.queue(lock).zip(index.pending(lock));
     let Some((mut queue, known)) = known else { return Ok(None) };
-    let Some(place) = queue.iter().position(|(waits, _)| waits == name) else { return Ok(None) };
-    queue.truncate(place + 1);
+    let Some(place) = queue.clusters.iter().position(|queued| queued.name == *name) else {
+        return Ok(None);
+    };
+    queue.clusters.truncate(place + 1);
+    let queue = queue.clusters;
     let scope = scope()?.filter(|scope| scope.going.is_empty());
     let Some(scope) = scope else { return Ok(None) };
     let Some(read) = read_queue(snapshot, store, baseline, (&scope, index), &queue)? else {
@@ -94,9 +97,9 @@ fn read_queue(
     store: &dyn Store,
     baseline: &Baseline,
     (scope, index): (&AffectedScope, &dyn DocumentIndex),
-    queue: &[(Name, u64)],
+    queue: &[QueuedCluster],
 ) -> Result<Option<Read>, StoreError> {
-    let file = |(name, _): &(Name, u64)| read::waiting(name, scope, baseline, index);
+    let file = |queued: &QueuedCluster| read::waiting(&queued.name, scope, baseline, index);
     let Some(mut sources) = queue.iter().map(file).collect() else { return Ok(None) };
     let Some(standing) = read::everyone(baseline, index, &mut sources) else { return Ok(None) };
     let placed = usize::try_from(baseline.counts.bound + baseline.counts.deleting).ok();
@@ -121,18 +124,18 @@ fn read_queue(
 }
 
 /// What their lock has of those that wait, but why: that is found anew.
-fn rows(fleet: &Fleet, queue: &[(Name, u64)]) -> PendingLock {
-    let row = |(name, seen): &(Name, u64)| {
-        let cluster = fleet.clusters.get(name)?;
+fn rows(fleet: &Fleet, queue: &[QueuedCluster]) -> PendingLock {
+    let row = |queued: &QueuedCluster| {
+        let cluster = fleet.clusters.get(&queued.name)?;
         let row = PendingRow {
-            seen: *seen,
+            seen: queued.seen,
             facts: cluster.facts,
             reasons: BTreeSet::new(),
             record: None,
             demand: cluster.demand.clone(),
             row: cluster.index_row(),
         };
-        Some((name.clone(), row))
+        Some((queued.name.clone(), row))
     };
     let clusters = queue.iter().filter_map(row).collect();
     PendingLock { clusters, ..PendingLock::default() }
