@@ -83,6 +83,7 @@ mod version;
 mod versions;
 mod vm_size;
 mod vouching;
+mod waiting_ahead;
 mod waiting_queue;
 pub(crate) mod words;
 
@@ -189,4 +190,5 @@ pub use version::{KubeVersion, VersionError};
 pub use versions::{StepWait, SteppedVersions, VersionStep, Versions};
 pub use vm_size::{Architecture, VmFamily, is_vm_size, vm_family, vm_sizes};
 pub use vouching::{Unvouched, Vouching};
+pub use waiting_ahead::WaitingAhead;
 pub use waiting_queue::{QueuedCluster, WaitingQueue};

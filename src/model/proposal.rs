@@ -9,6 +9,7 @@ use super::api::Rebalance;
 use super::words::words;
 use super::{
     Digest, Fleet, FleetCounts, Hold, Id, Name, Observed, PendingReasons, Plan, Previous, Survey,
+    WaitingAhead,
 };
 use crate::diag::{Diagnostic, Diagnostics};
 
@@ -53,6 +54,8 @@ pub struct Proposal {
     pub plan: Plan,
     /// The clusters that go on waiting as they did, where a look needs no more of them: they are not in the plan then.
     pub pending: PendingReasons,
+    /// Those of them that wait before the one cluster that a look is about, where that may ask for what they say.
+    pub ahead: WaitingAhead,
     /// What kept its last good folder, and why.
     pub gates: Vec<Gate>,
     /// Hand edits on the output branch, and files there that are not carp's.

@@ -51,7 +51,7 @@ use crate::diag::Diagnostic;
 use crate::model::api::AcknowledgementKind;
 use crate::model::{
     Fleet, Hold, HoldKind, Memo, Name, PendingReasons, Plan, PlanOverrides, Progress, Proposal,
-    Snapshot, Store, StoreError, Stuck, Work, paths,
+    Snapshot, Store, StoreError, Stuck, WaitingAhead, Work, paths,
 };
 use crate::plan::{self, PlanInput, Planning};
 use contents::{Choice, ToldOfFolders};
@@ -313,6 +313,7 @@ fn finish(
         asked,
         plan: planning.plan,
         pending: PendingReasons::default(),
+        ahead: WaitingAhead::default(),
         gates,
         survey: drift.survey,
         diagnostics,

@@ -16,7 +16,7 @@ use crate::model::api::DriftPolicy;
 use crate::model::{
     Dir, EntryKind, FleetCounts, FoldedReport, Hold, Id, Memo, Name, Observed, Owned,
     PendingReasons, Plan, PlanOverrides, Previous, Proposal, Report, Snapshot, Store, StoreError,
-    Work, count, paths,
+    WaitingAhead, Work, count, paths,
 };
 use crate::plan::{self, FoldInput, PoolFoldInput};
 use crate::render::Templates;
@@ -289,6 +289,7 @@ impl Read {
             asked: PlanOverrides::default(),
             plan: Plan { holds, ..Plan::default() },
             pending: PendingReasons::default(),
+            ahead: WaitingAhead::default(),
             gates: Vec::new(),
             survey: self.drift.survey,
             diagnostics: self.diagnostics,

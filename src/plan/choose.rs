@@ -128,7 +128,7 @@ impl SoleWorker<'_> {
     }
 
     /// Whether that is so whatever the cluster meets: it meets nothing.
-    fn is_sole_by_rules(&self, request: &Request<'_>, counts: &Counts<'_>) -> bool {
+    pub(super) fn is_sole_by_rules(&self, request: &Request<'_>, counts: &Counts<'_>) -> bool {
         let is_alone = request.spread().next().is_none()
             && request.anti_affinity().next().is_none()
             && counts.existing_anti_affinity(&request.info()).next().is_none();

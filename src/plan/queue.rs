@@ -78,10 +78,10 @@ pub(super) fn number<'a>(
 
 /// Where a cluster that waits stands among those that wait, from 1 on, and how many they are; `None` for one
 /// that does not wait. The number in its record is never given again, so it says no more than who came first. Those that are
-/// not in the plan stand behind it.
+/// not in the plan stand behind it, but for those of which it is known that they wait before it.
 #[must_use]
 pub fn place_in_queue(proposal: &Proposal, name: &Name) -> Option<(usize, usize)> {
-    let Proposal { fleet, plan, pending, .. } = proposal;
+    let Proposal { fleet, plan, pending, ahead, .. } = proposal;
     let key = |name: &Name, planned: &ClusterPlan| {
         let Decision::Wait { seen, .. } = planned.decision else { return None };
         let priority = fleet.clusters.get(name).and_then(|cluster| cluster.spec.priority);
@@ -91,8 +91,8 @@ pub fn place_in_queue(proposal: &Proposal, name: &Name) -> Option<(usize, usize)
     let all = plan.clusters.iter().filter_map(|(name, planned)| key(name, planned));
     let (before, of) =
         all.fold((0, 0), |(before, of), other| (before + usize::from(other < own), of + 1));
-    let behind: usize = pending.0.iter().map(|(_, names)| names.len()).sum();
-    Some((before + 1, of + behind))
+    let others: usize = pending.0.iter().map(|(_, names)| names.len()).sum();
+    Some((before + ahead.len() + 1, of + others))
 }
 
 /// Whether nobody behind a cluster in the queue makes a difference to it: what no worker took when it was its turn waits on,

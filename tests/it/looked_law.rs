@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use carp::model::{Decision, Name, Proposal, ReasonCode, Snapshot, Verification};
 use carp::pipeline::{Sought, SoughtAnswer, propose_sought};
-use carp::plan::{PlanInput, explain_with_remedies};
+use carp::plan::{PlanInput, explain_with_remedies, place_in_queue};
 use carp::verify;
 use proptest::prelude::*;
 
@@ -107,10 +107,12 @@ impl Standing {
     /// Whether it is known by what stands why a cluster is where it is, or waits.
     pub(crate) fn is_explained(&self, name: &Name, whole: &Proposal) -> bool {
         let Some(narrow) = self.look(&Sought::Reasons(name.clone())) else { return false };
-        let told = |proposal| explain_with_remedies(&PlanInput::of(proposal), name);
+        let told = |of: &Proposal| explain_with_remedies(&PlanInput::of(of), &of.ahead, name);
         match (told(&narrow), told(whole)) {
-            (Some((narrow, found)), Some((whole, all))) => {
-                assert_eq!(narrow, whole);
+            (Some((said, found)), Some((of_all, all))) => {
+                assert_eq!(said, of_all);
+                let places = [&narrow, whole].map(|proposal| place_in_queue(proposal, name));
+                assert_eq!(places[0], places[1], "{name}");
                 assert!(found.is_none() || found == all, "{found:?} {all:?}");
                 found.is_some()
             }

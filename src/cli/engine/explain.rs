@@ -36,7 +36,8 @@ fn of(look: &FleetLook, object: &ObjectRef) -> Result<Option<ExplainView>, Error
     let name = &object.name;
     let asked = |kind| object.kind.is_none_or(|k| k == kind);
     if asked(ObjectKind::Cluster)
-        && let Some((explanation, remedies)) = plan::explain_with_remedies(&input, name)
+        && let Some((explanation, remedies)) =
+            plan::explain_with_remedies(&input, &proposal.ahead, name)
     {
         let Some(remedies) = remedies else { return Ok(None) };
         let remedies = remedies.list.iter().map(remedy).collect();

@@ -1,5 +1,5 @@
-//! One cluster that waits, asked for where nothing changed since the fleet last stood: whoever waits goes on waiting. Of them
-//! those are read that stand before it in the queue, where nobody behind it makes a difference to it.
+//! One cluster that waits, asked for where nothing changed since the fleet last stood: whoever waits goes on waiting. Of those that
+//! stand before it in the queue the first ones are read that are alike, where nobody behind it makes a difference to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,12 @@ use crate::diag::Severity;
 use crate::load::{self, ChangedDocuments};
 use crate::model::{
     Baseline, ClusterPlan, Decision, DocumentIndex, Fleet, Name, PendingLock, PendingReasons,
-    PendingRow, Plan, Previous, Proposal, QueuedCluster, RecordState, Snapshot, Store, StoreError,
+    PendingRow, Plan, Previous, Proposal, QueuedCluster, ReasonCode, RecordState, Snapshot, Store,
+    StoreError, WaitingAhead, WaitingQueue,
 };
 use crate::plan::{self, PlanInput};
 
-/// What is known of a cluster that waits, with those before it in the queue; `None` where it does not wait, or where more
+/// What is known of a cluster that waits, with what those before it in the queue say; `None` where it does not wait, or where more
 /// must be looked at.
 pub(super) fn reasoned(
     snapshot: &Snapshot,
@@ -40,31 +41,32 @@ pub(super) fn reasoned(
     let Some(lock) = locks::pending_id(snapshot, store)? else { return Ok(None) };
     let known = index.queue(lock).zip(index.pending(lock));
     let Some((mut queue, known)) = known else { return Ok(None) };
-    let Some(place) = queue.clusters.iter().position(|queued| queued.name == *name) else {
-        return Ok(None);
-    };
+    let place = queue.clusters.iter().position(|queued| queued.name == *name);
+    let Some(place) = place else { return Ok(None) };
     queue.clusters.truncate(place + 1);
-    let queue = queue.clusters;
     let scope = scope()?.filter(|scope| scope.going.is_empty());
     let Some(scope) = scope else { return Ok(None) };
-    let Some(read) = read_queue(snapshot, store, baseline, (&scope, index), &queue)? else {
-        return Ok(None);
-    };
-    let (clusters, pending) = as_known(known, &read);
-    if clusters.len() != queue.len() {
-        return Ok(None);
-    }
     // What is not affected stands, which a debug build looks at all the same.
     if cfg!(debug_assertions) {
-        let decided = decide(snapshot, store, None, &read, &BTreeSet::new())?;
-        assert_eq!(decided.planning.plan.clusters, clusters);
+        let all: Vec<&QueuedCluster> = queue.clusters.iter().collect();
+        let all = read_queue(snapshot, store, baseline, (&scope, index), &all)?;
+        assert_wait(snapshot, store, all.as_ref(), (&queue, &known))?;
     }
+    let Some(asked) = queue.clusters.pop() else { return Ok(None) };
+    let each = queue.clusters.iter().enumerate();
+    let each_first = each.filter(|(at, queued)| queued.alike == *at);
+    let few: Vec<&QueuedCluster> = each_first.map(|(_, queued)| queued).chain([&asked]).collect();
+    let read = read_queue(snapshot, store, baseline, (&scope, index), &few)?;
+    let Some(mut read) = read else { return Ok(None) };
+    let Some(ahead) = set_apart(&mut read, queue, &asked.name) else { return Ok(None) };
+    let Some((planned, pending)) = as_known(known, &read, &asked.name) else { return Ok(None) };
     let proposal = read.stop(snapshot, store, baseline.holds.clone())?;
     let fleet = Fleet { unloaded: baseline.unloaded.clone(), ..proposal.fleet };
     Ok(Some(Proposal {
         fleet,
-        plan: Plan { clusters, ..proposal.plan },
+        plan: Plan { clusters: [(asked.name, planned)].into(), ..proposal.plan },
         pending,
+        ahead,
         gates: baseline.gates.clone(),
         diagnostics: baseline.findings.iter().cloned().collect(),
         stopped: false,
@@ -73,33 +75,70 @@ pub(super) fn reasoned(
     }))
 }
 
-/// Those that were read, which go on waiting for what is `known` of them, and the others.
-fn as_known(known: PendingReasons, read: &Read) -> (BTreeMap<Name, ClusterPlan>, PendingReasons) {
-    let (mut clusters, mut others) = (BTreeMap::new(), Vec::new());
-    for (reasons, names) in known.0 {
-        let mut behind = Vec::with_capacity(names.len());
-        for name in names {
-            let Some(row) = read.previous.pending.clusters.get(&name) else {
-                behind.push(name);
-                continue;
-            };
-            let decision = Decision::Wait { seen: row.seen, reasons: reasons.clone() };
-            clusters.insert(name, ClusterPlan::new(decision, row.demand.clone()));
-        }
-        others.push((reasons, behind));
-    }
-    (clusters, PendingReasons(others))
+/// Leaves of the clusters that were read the one that is asked for alone. The others are the first of those in the `queue` before
+/// it that say the same; `None` where one of these was not read.
+fn set_apart(read: &mut Read, queue: WaitingQueue, asked: &Name) -> Option<WaitingAhead> {
+    let Read { loaded, previous, .. } = read;
+    let mut clusters = std::mem::take(&mut loaded.fleet.clusters);
+    loaded.fleet.clusters.extend(clusters.remove_entry(asked));
+    previous.pending.clusters.retain(|name, _| name == asked);
+    let first = queue.clusters.iter().enumerate();
+    let first = first.filter_map(|(at, queued)| Some((at, clusters.remove(&queued.name)?)));
+    let ahead = WaitingAhead { first: first.collect(), queue };
+    let is_read = |queued: &QueuedCluster| {
+        ahead.first_like(queued).is_some() && queued.labels < ahead.queue.labels.len()
+    };
+    ahead.queue.clusters.iter().all(is_read).then_some(ahead)
 }
 
-/// Reads those that wait, in their order, and all workers.
+/// What is `known` of the cluster that is asked for, and of the others.
+fn as_known(
+    known: PendingReasons,
+    read: &Read,
+    asked: &Name,
+) -> Option<(ClusterPlan, PendingReasons)> {
+    let row = read.previous.pending.clusters.get(asked)?;
+    let mut others = known;
+    let (reasons, names) = others.0.iter_mut().find(|(_, names)| names.contains(asked))?;
+    names.retain(|name| name != asked);
+    let decision = Decision::Wait { seen: row.seen, reasons: reasons.clone() };
+    Some((ClusterPlan::new(decision, row.demand.clone()), others))
+}
+
+/// Looks whether all those in the `queue` go on waiting for what is `known` of them, and say what it says of them.
+fn assert_wait(
+    snapshot: &Snapshot,
+    store: &dyn Store,
+    read: Option<&Read>,
+    (queue, known): (&WaitingQueue, &PendingReasons),
+) -> Result<(), StoreError> {
+    let Some(read) = read else { return Ok(()) };
+    let decided = decide(snapshot, store, None, read, &BTreeSet::new())?;
+    let reasons =
+        known.0.iter().flat_map(|(reasons, names)| names.iter().map(move |n| (n, reasons)));
+    let reasons: BTreeMap<&Name, &BTreeSet<ReasonCode>> = reasons.collect();
+    let clusters = &read.loaded.fleet.clusters;
+    for queued in &queue.clusters {
+        let wait = Decision::Wait { seen: queued.seen, reasons: reasons[&queued.name].clone() };
+        let first = &queue.clusters[queued.alike];
+        let [one, first] = [queued, first].map(|queued| &clusters[&queued.name]);
+        let planned = ClusterPlan::new(wait, one.demand.clone());
+        assert_eq!(decided.planning.plan.clusters[&queued.name], planned);
+        assert_eq!((&one.tenant, &one.demand), (&first.tenant, &first.demand));
+        assert_eq!((&*one.spec, &one.labels), (&*first.spec, &queue.labels[queued.labels]));
+    }
+    Ok(())
+}
+
+/// Reads these of those that wait, and all workers.
 fn read_queue(
     snapshot: &Snapshot,
     store: &dyn Store,
     baseline: &Baseline,
     (scope, index): (&AffectedScope, &dyn DocumentIndex),
-    queue: &[QueuedCluster],
+    queue: &[&QueuedCluster],
 ) -> Result<Option<Read>, StoreError> {
-    let file = |queued: &QueuedCluster| read::waiting(&queued.name, scope, baseline, index);
+    let file = |queued: &&QueuedCluster| read::waiting(&queued.name, scope, baseline, index);
     let Some(mut sources) = queue.iter().map(file).collect() else { return Ok(None) };
     let Some(standing) = read::everyone(baseline, index, &mut sources) else { return Ok(None) };
     let placed = usize::try_from(baseline.counts.bound + baseline.counts.deleting).ok();
@@ -124,8 +163,8 @@ fn read_queue(
 }
 
 /// What their lock has of those that wait, but why: that is found anew.
-fn rows(fleet: &Fleet, queue: &[QueuedCluster]) -> PendingLock {
-    let row = |queued: &QueuedCluster| {
+fn rows(fleet: &Fleet, queue: &[&QueuedCluster]) -> PendingLock {
+    let row = |queued: &&QueuedCluster| {
         let cluster = fleet.clusters.get(&queued.name)?;
         let row = PendingRow {
             seen: queued.seen,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::remedy::remedies;
 use super::{Explanation, PolicyLoss, Remedies, WorkerVerdict, margin, summary};
-use crate::model::{Cluster, ClusterPlan, Decision, Name, ReasonCode};
+use crate::model::{Cluster, ClusterPlan, Decision, Name, ReasonCode, WaitingAhead};
 use crate::plan::PlanInput;
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, MoveKind, Request};
@@ -25,16 +25,17 @@ pub fn explain_cluster(input: &PlanInput<'_>, name: &Name) -> Option<Explanation
 }
 
 /// Explains what is decided about a cluster, and works out by the same plan up to three smallest sets of changes of which each
-/// would place it if it waits, or let it grow if its growth is held. These are `None` where the input has what stands on the workers counted only, and that does not tell: a change asks
+/// would place it if it waits, or let it grow if its growth is held. `ahead` are those that wait before it and are not in the input. These are `None` where the input has what stands on the workers counted only, and that does not tell: a change asks
 /// for other counts, or a placed cluster may leave its worker.
 #[must_use]
 pub fn explain_with_remedies(
     input: &PlanInput<'_>,
+    ahead: &WaitingAhead,
     name: &Name,
 ) -> Option<(Explanation, Option<Remedies>)> {
     let input = &PlanInput { settled: None, ..*input };
     scale::settle(input, |settled, run, _| {
-        Some((told(settled, &run, name)?, remedies(input, &run, name)))
+        Some((told(settled, &run, name)?, remedies(input, ahead, &run, name)))
     })
 }
 

@@ -1,9 +1,13 @@
 //! The documents that a remedy may change: copies, to be edited and put into a fleet that is planned.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
 
 use crate::model::api::{ClusterSelector, PlacementPolicySpec, Tenant};
-use crate::model::{Cluster, Fleet, Name, Policy, Worker};
+use crate::model::{
+    Cluster, FOLDED_SCHEMA, Fleet, FoldedReport, Freshness, Name, Observed, Policy, Worker,
+};
 
 /// All that a change can be about: one cluster, what applies to it, and one worker.
 #[derive(Clone, Debug)]
@@ -108,5 +112,32 @@ fn back<T: Clone>(to: &mut BTreeMap<Name, T>, from: &BTreeMap<Name, T>, name: &N
     match from.get(name) {
         Some(was) => drop(to.insert(name.clone(), was.clone())),
         None => drop(to.remove(name)),
+    }
+}
+
+/// The last report of a worker, as it would be if the worker were well and nothing else were changed.
+pub(super) fn well(observed: &Observed, worker: &Name) -> FoldedReport {
+    match observed.workers.get(worker) {
+        Some(report) => {
+            FoldedReport { freshness: Freshness::Fresh, healthy: true, ..report.clone() }
+        }
+        None => FoldedReport {
+            schema_version: FOLDED_SCHEMA,
+            worker: worker.clone(),
+            worker_uid: String::new(),
+            freshness: Freshness::Fresh,
+            freshness_since: Timestamp::UNIX_EPOCH,
+            healthy: true,
+            healthy_since: Timestamp::UNIX_EPOCH,
+            reason: None,
+            message: None,
+            complete: true,
+            applied_revision: None,
+            applied_digest: None,
+            components: BTreeMap::new(),
+            ahead: None,
+            foreign_namespaces: BTreeSet::new(),
+            clusters: BTreeMap::new(),
+        },
     }
 }

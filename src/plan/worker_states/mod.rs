@@ -62,6 +62,21 @@ impl<'a> WorkerStates<'a> {
         Self { workers, unloaded, stamps, given: Vec::new(), epoch: 0, counts }
     }
 
+    /// A worker that is another in this input, with what is on it here.
+    pub(super) fn edited<'e>(
+        &self,
+        input: &PlanInput<'e>,
+        name: &'e Name,
+    ) -> Option<Candidate<'e>> {
+        let there = &self.get(name)?.plan;
+        let (deletions, mut retirements) = (Deletions::new(), Deletions::new());
+        let nothing_is_said = &mut Holds::default();
+        let edited = candidate(input, name, (&deletions, &mut retirements), nothing_is_said);
+        let allocated = there.allocated.clone();
+        let plan = WorkerPlan { allocated, clusters: there.clusters, ..edited.plan };
+        Some(Candidate { plan, ..edited })
+    }
+
     /// The workers that a cluster is matched with. One that is empty and on its way out says so.
     pub(super) fn considered(&self) -> impl Iterator<Item = &Candidate<'a>> {
         self.places().map(|(_, candidate)| candidate)

@@ -63,7 +63,8 @@ use crate::model::api::Rebalance;
 use crate::model::{
     Binding, Cluster, ClusterRow, ClusterState, ControlPlaneRow, Counted, Decision, DeletionStep,
     Digest, Fleet, FleetLock, Id, Name, Observed, PendingRow, Plan, Previous, ReasonCode,
-    Resources, Settled, SteppedVersions, Versions, WorkerState, blob_id, lock_to_bytes,
+    Resources, Settled, SteppedVersions, Versions, WaitingAhead, WorkerState, blob_id,
+    lock_to_bytes,
 };
 
 /// All that a plan reads.
@@ -172,7 +173,8 @@ impl World {
 
     pub(super) fn remedies(&self, cluster: &str) -> Remedies {
         let (told, remedies) =
-            explain_with_remedies(&self.input(), &name(cluster)).expect("it is known");
+            explain_with_remedies(&self.input(), &WaitingAhead::default(), &name(cluster))
+                .expect("it is known");
         assert_eq!(told, self.explain(cluster), "by one plan for both");
         remedies.expect("the locks are there")
     }

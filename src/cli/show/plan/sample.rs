@@ -7,8 +7,8 @@ use crate::model::{
     Binding, Change, ChangeKind, ClusterPlan, ClusterRow, ClusterState, Decision, DeletionStep,
     Digest, Fleet, FleetCounts, Gate, GateReason, Hold, HoldKind, Id, IndexRow, Name, Observed,
     PendingReasons, PendingRow, Plan, PlanOverrides, Previous, Proposal, Quantity, ReasonCode,
-    Resources, StepWait, Survey, Term, VersionStep, Versions, WORKER_LOCK_SCHEMA, Work, WorkerLock,
-    WorkerPlan, WorkerState, blob_id,
+    Resources, StepWait, Survey, Term, VersionStep, Versions, WORKER_LOCK_SCHEMA, WaitingAhead,
+    Work, WorkerLock, WorkerPlan, WorkerState, blob_id,
 };
 
 fn name(text: &str) -> Name {
@@ -50,6 +50,7 @@ pub(in crate::cli::show) fn unchanged() -> Proposal {
         asked: PlanOverrides::default(),
         plan: Plan::default(),
         pending: PendingReasons::default(),
+        ahead: WaitingAhead::default(),
         gates: Vec::new(),
         survey: Survey::default(),
         diagnostics: Diagnostics::default(),

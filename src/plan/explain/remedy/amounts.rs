@@ -1,7 +1,9 @@
 //! The amounts of changes: raised once more, raised for others too, and cut to what was taken.
 
-use crate::model::{Quantity, Resources};
+use crate::model::{Name, Quantity, Resources, Worker};
+use crate::plan::assign::PlanRun;
 use crate::plan::explain::Fix;
+use crate::plan::pre_filter_state::PreFilterState;
 
 /// Adds changes to a set; whether one of them is a further raise of what the set raises already.
 pub(super) fn join(fixes: &mut Vec<Fix>, more: &[Fix]) -> bool {
@@ -97,4 +99,18 @@ pub(super) fn cut(fixes: &[Fix], needed: impl Fn(&Fix) -> Option<Quantity>) -> V
         fix
     };
     fixes.iter().map(cut).collect()
+}
+
+/// By how much the domain of a cluster's worker is ahead of the one that has the fewest.
+pub(super) fn skew(run: &PlanRun<'_>, name: &Name, key: &str) -> Option<u64> {
+    let worker = run.clusters.get(name)?.decision.worker()?;
+    let worker: &Worker = run.states.get(worker)?.worker?;
+    let request = run.request_of(name)?;
+    let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
+    let over = pre_filter.spread.iter().filter(|scene| scene.refuses && scene.key == key);
+    let ahead = over.filter_map(|scene| {
+        let count = scene.count(crate::model::topology::domain(scene.key, worker)?)?;
+        Some(count.saturating_sub(scene.min()))
+    });
+    ahead.max()
 }

@@ -11,6 +11,7 @@
 //! it does so for want of an amount that the set has raised, others took it: then the set gives as much as all
 //! that stand before the cluster could take, and the plan says how much of that they took.
 
+mod ahead;
 mod amounts;
 mod proof;
 mod trial;
@@ -20,7 +21,7 @@ use std::collections::BTreeSet;
 use self::proof::{Proof, ProofOutcome};
 use self::trial::RemedyTrial;
 use super::{Fix, Remedies, Remedy};
-use crate::model::{Decision, Name, Reason, ReasonCode, Resources};
+use crate::model::{Decision, Name, Reason, ReasonCode, Resources, WaitingAhead};
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Candidate, Request};
 use crate::plan::pool_workers::may_scale;
@@ -34,6 +35,9 @@ const MOST: usize = 3;
 /// The most plans of edited fleets for one cluster.
 pub const MOST_PROOFS: u32 = 12;
 
+/// How many of those that wait before the cluster are asked first which a worker may take: as a rule it is full by then.
+const FIRST_ASKED: usize = 100;
+
 /// How often a set of changes is made larger.
 const ROUNDS: u32 = 3;
 
@@ -44,23 +48,33 @@ const FEW: usize = 4;
 /// cluster that waits, or let one grow whose growth is held; none for any other.
 ///
 /// `None` where the input has what stands on the workers counted only, and that does not tell: a change asks for other
-/// counts, or a placed cluster may leave its worker.
-pub(super) fn remedies(input: &PlanInput<'_>, run: &PlanRun<'_>, name: &Name) -> Option<Remedies> {
+/// counts, or a placed cluster may leave its worker. Nor where the run places or moves somebody while there are others `ahead`
+/// that it did not look at.
+pub(super) fn remedies(
+    input: &PlanInput<'_>,
+    ahead: &WaitingAhead,
+    run: &PlanRun<'_>,
+    name: &Name,
+) -> Option<Remedies> {
     // Where pools make workers, an edited fleet may have others than this one has.
     let is_still = run.is_still() && !may_scale(input);
-    remedies_after(input, run, name, is_still)
+    if !is_still && !ahead.is_empty() {
+        return None;
+    }
+    remedies_after(input, (ahead, FIRST_ASKED), run, name, is_still)
 }
 
 /// `is_still`: the run leaves the workers as they were, and all that wait were looked at.
 fn remedies_after(
     input: &PlanInput<'_>,
+    ahead: (&WaitingAhead, usize),
     run: &PlanRun<'_>,
     name: &Name,
     is_still: bool,
 ) -> Option<Remedies> {
     let Some(goal) = Goal::of(run, name) else { return Some(Remedies::default()) };
     let mut search = RemedySearch {
-        proof: Proof::new(input, run, name, goal, is_still),
+        proof: Proof::new(input, ahead, run, name, goal, is_still),
         tried: BTreeSet::new(),
         found: Vec::new(),
     };

@@ -4,19 +4,17 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use super::super::documents::EditedDocuments;
+use super::super::documents::{EditedDocuments, well};
 use super::super::fix::FixReach;
+use super::ahead::{ClustersAhead, Joining};
 use super::amounts::{self, QueueAhead};
 use super::{Goal, meet, to_grow, to_place};
 use crate::model::{
-    Cluster, Counted, Decision, FOLDED_SCHEMA, Fleet, FoldedReport, Freshness, Name, Observed,
-    Quantity, Resources, Worker,
+    Cluster, ClusterPlan, Counted, Decision, Fleet, Name, Observed, Previous, Quantity, Resources,
+    WaitingAhead,
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
-use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::queue::is_served_in_order;
 use crate::plan::{PlanInput, SoleWorker, amounts as demands, is_counted_by, move_cause, scale};
 
@@ -37,10 +35,16 @@ pub(super) struct Proof<'p> {
     base: &'p PlanInput<'p>,
     name: &'p Name,
     goal: Goal,
-    /// A copy of the fleet, as it is between two plans, without those behind the cluster that make no difference to it.
+    /// A copy of the fleet, as it is between two plans, without those behind the cluster that make no difference to it, and with
+    /// those before it that take part besides.
     fleet: Fleet,
+    /// What stood before it, with these.
+    previous: Previous,
     observed: Observed,
     counted: Arc<Counted>,
+    ahead: ClustersAhead<'p>,
+    /// How many of these are asked first which the changed worker may take.
+    first_asked: usize,
     /// The clusters that wait where nothing is changed, with their turns.
     waiting: BTreeMap<Name, ProofTurn>,
     turn: ProofTurn,
@@ -54,10 +58,12 @@ pub(super) struct Proof<'p> {
 }
 
 impl<'p> Proof<'p> {
-    /// Of a cluster, after a run in which nothing is changed.
+    /// Of a cluster, after a run in which nothing is changed, with those `ahead` that it was not asked about, and how many of them
+    /// are asked first which a worker may take.
     pub(super) fn new(
         base: &'p PlanInput<'p>,
-        run: &PlanRun<'_>,
+        ahead: (&'p WaitingAhead, usize),
+        run: &'p PlanRun<'p>,
         name: &'p Name,
         goal: Goal,
         is_still: bool,
@@ -85,8 +91,11 @@ impl<'p> Proof<'p> {
             name,
             goal,
             fleet,
+            previous: base.previous.clone(),
             observed: base.observed.clone(),
             counted: run.states.counts.counted().0,
+            ahead: ClustersAhead::new(ahead.0, run),
+            first_asked: ahead.1,
             turn: own,
             waiting,
             moving: run.moves.keys().chain(stays).cloned().collect(),
@@ -101,7 +110,7 @@ impl<'p> Proof<'p> {
         self.done
     }
 
-    /// Whether a fleet could not be planned, because what stands does not tell how.
+    /// Whether a fleet could not be planned, for what stands does not tell how.
     pub(super) fn is_unsure(&self) -> bool {
         self.unsure
     }
@@ -112,10 +121,6 @@ impl<'p> Proof<'p> {
             return ProofOutcome::Missed(Vec::new());
         };
         self.done += 1;
-        documents.put(&mut self.fleet);
-        if documents.well {
-            self.observed.workers.insert(worker.clone(), well(self.base.observed, worker));
-        }
         let reach = fixes.iter().map(Fix::reach).max().unwrap_or(FixReach::Worker);
         let is_sole = self.is_still && reach < FixReach::Others;
         // Where neither the cluster nor its policy is another, the other workers refuse it as they did.
@@ -126,30 +131,87 @@ impl<'p> Proof<'p> {
             cluster: is_other.then_some(self.name),
             policy: policy.filter(|_| is_other),
         });
-        let input = PlanInput {
-            fleet: &self.fleet,
-            observed: &self.observed,
-            counted: Some(&self.counted),
-            sole,
-            ..*self.base
-        };
-        let told = is_told(&input, worker, fixes);
-        let outcome =
-            told.then(|| scale::settle(&input, |_, run, _| self.outcome(&run, worker, fixes)));
+        documents.put(&mut self.fleet);
+        if documents.well {
+            self.observed.workers.insert(worker.clone(), well(self.base.observed, worker));
+        }
+        let mut outcome = self.planned((worker, fixes), sole, self.first_asked);
+        if outcome.as_ref().is_some_and(|(_, is_known)| !is_known) {
+            outcome = self.planned((worker, fixes), sole, usize::MAX);
+        }
         documents.put_back(&mut self.fleet, self.base.fleet);
         if documents.well {
             self.observed.workers.clone_from(&self.base.observed.workers);
         }
         self.unsure |= outcome.is_none();
-        outcome.unwrap_or(ProofOutcome::Missed(Vec::new()))
+        outcome.map_or(ProofOutcome::Missed(Vec::new()), |(outcome, _)| outcome)
+    }
+
+    /// What a plan of the fleet as it is now comes to, with `most` of those before the cluster that the changed worker may take; and
+    /// whether it comes to the same with all of them. `None` where what stands does not tell.
+    fn planned(
+        &mut self,
+        (worker, fixes): (&Name, &[Fix]),
+        sole: Option<SoleWorker<'_>>,
+        most: usize,
+    ) -> Option<(ProofOutcome, bool)> {
+        let left_out = self.let_join(sole, most);
+        let input = self.input(sole);
+        let told = is_told(&input, worker, fixes);
+        told.then(|| {
+            scale::settle(&input, |_, run, _| {
+                let outcome = self.outcome(&run, worker, fixes);
+                let is_missed = matches!(outcome, ProofOutcome::Missed(_));
+                let is_full = |turn: &ProofTurn| self.is_full_before(&run, worker, turn);
+                let is_known = left_out.as_ref().is_none_or(|turn| is_missed && is_full(turn));
+                (outcome, is_known)
+            })
+        })
+    }
+
+    /// Whether a worker has no room for any of those before the cluster, and took none that comes after this turn.
+    fn is_full_before(&self, run: &PlanRun<'_>, worker: &Name, turn: &ProofTurn) -> bool {
+        let takes_nobody = run.states.get(worker).is_some_and(|it| self.ahead.takes_nobody(it));
+        let mut planned = run.clusters.iter();
+        let comes = |planned: &ClusterPlan| matches!(planned.decision, Decision::Bind(_));
+        takes_nobody && planned.all(|(name, planned)| !comes(planned) || self.is_before(name, turn))
+    }
+
+    /// What a plan of the fleet reads as it is now.
+    fn input<'s>(&'s self, sole: Option<SoleWorker<'s>>) -> PlanInput<'s> {
+        PlanInput {
+            fleet: &self.fleet,
+            previous: &self.previous,
+            observed: &self.observed,
+            counted: Some(&self.counted),
+            sole,
+            ..*self.base
+        }
+    }
+
+    /// Adds those before the cluster that take part in a plan of the fleet as it is now, `most` of those that are the changed
+    /// worker's. The turn of the first one that is left out.
+    fn let_join(&mut self, sole: Option<SoleWorker<'_>>, most: usize) -> Option<ProofTurn> {
+        let input = PlanInput { fleet: &self.fleet, observed: &self.observed, sole, ..*self.base };
+        let Joining { clusters, left_out } = self.ahead.joining(&input, most);
+        let turn = |seen, cluster: &Cluster| {
+            (Reverse(cluster.spec.priority.unwrap_or(0)), seen, cluster.name.clone())
+        };
+        for (row, cluster) in clusters {
+            self.waiting.insert(cluster.name.clone(), turn(row.seen, &cluster));
+            self.previous.pending.clusters.insert(cluster.name.clone(), row);
+            self.fleet.clusters.insert(cluster.name.clone(), cluster);
+        }
+        left_out.map(|(seen, cluster)| turn(seen, &cluster))
     }
 
     /// Raises what the changes raise by what all before the cluster could take.
     pub(super) fn widen(&self, fixes: &mut [Fix]) {
         let mut ahead = QueueAhead::default();
         let own = self.cluster();
-        for cluster in self.waiting.keys().filter(|name| self.is_ahead(name)) {
-            let Some(cluster) = self.base.fleet.clusters.get(cluster) else { continue };
+        let looked_at = self.waiting.keys().filter(|name| self.is_ahead(name));
+        let looked_at = looked_at.filter_map(|name| self.base.fleet.clusters.get(name));
+        for cluster in looked_at.chain(self.ahead.clusters()) {
             ahead.count = ahead.count.saturating_add(1);
             demands::add(&mut ahead.takes, &cluster.demand);
             if own.is_some_and(|own| own.tenant == cluster.tenant) {
@@ -167,7 +229,11 @@ impl<'p> Proof<'p> {
     }
 
     fn is_ahead(&self, other: &Name) -> bool {
-        self.waiting.get(other).is_some_and(|turn| *turn < self.turn)
+        self.is_before(other, &self.turn)
+    }
+
+    fn is_before(&self, other: &Name, turn: &ProofTurn) -> bool {
+        self.waiting.get(other).is_some_and(|own| own < turn)
     }
 
     fn edited(&self, worker: &Name, fixes: &[Fix]) -> Option<EditedDocuments> {
@@ -259,7 +325,7 @@ impl<'p> Proof<'p> {
                 Some(of(taken, resource).minus(behind).minus(of(limits, resource)))
             }
             Fix::RaiseMaxSkew { key, .. } => {
-                let skew = skew(run, self.name, key)?;
+                let skew = amounts::skew(run, self.name, key)?;
                 Some(Quantity::units(i64::try_from(skew).unwrap_or(i64::MAX)))
             }
             _ => None,
@@ -290,45 +356,4 @@ fn is_told(input: &PlanInput<'_>, worker: &Name, fixes: &[Fix]) -> bool {
     let some_stand = standing.workers.get(worker).is_none_or(|there| there.clusters > 0);
     let may_violate = some_stand && fixes.iter().any(Fix::may_violate);
     is_counted_by(input) && !(may_violate && move_cause::policies_move(input))
-}
-
-/// By how much the domain of a cluster's worker is ahead of the one that has the fewest.
-fn skew(run: &PlanRun<'_>, name: &Name, key: &str) -> Option<u64> {
-    let worker = run.clusters.get(name)?.decision.worker()?;
-    let worker: &Worker = run.states.get(worker)?.worker?;
-    let request = run.request_of(name)?;
-    let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
-    let over = pre_filter.spread.iter().filter(|scene| scene.refuses && scene.key == key);
-    let ahead = over.filter_map(|scene| {
-        let count = scene.count(crate::model::topology::domain(scene.key, worker)?)?;
-        Some(count.saturating_sub(scene.min()))
-    });
-    ahead.max()
-}
-
-/// The last report of a worker, as it would be if the worker were well and nothing else were changed.
-fn well(observed: &Observed, worker: &Name) -> FoldedReport {
-    match observed.workers.get(worker) {
-        Some(report) => {
-            FoldedReport { freshness: Freshness::Fresh, healthy: true, ..report.clone() }
-        }
-        None => FoldedReport {
-            schema_version: FOLDED_SCHEMA,
-            worker: worker.clone(),
-            worker_uid: String::new(),
-            freshness: Freshness::Fresh,
-            freshness_since: Timestamp::UNIX_EPOCH,
-            healthy: true,
-            healthy_since: Timestamp::UNIX_EPOCH,
-            reason: None,
-            message: None,
-            complete: true,
-            applied_revision: None,
-            applied_digest: None,
-            components: BTreeMap::new(),
-            ahead: None,
-            foreign_namespaces: BTreeSet::new(),
-            clusters: BTreeMap::new(),
-        },
-    }
 }

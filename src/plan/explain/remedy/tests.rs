@@ -1,7 +1,7 @@
 //! Remedies: each reason has its own, and none is larger than it must be.
 
 use super::*;
-use crate::model::ClusterPlan;
+use crate::model::{ClusterPlan, WaitingAhead};
 use crate::plan::laws::{Seen, todays_steps};
 use crate::plan::scale;
 use crate::plan::world::World;
@@ -343,10 +343,14 @@ fn who_else_could_be_taken_by_the_changed_worker_alone_is_told_as_by_all_of_them
         let mut waiting = planning.plan.clusters.iter().filter(|(_, planned)| waits(planned));
         let Some((name, _)) = waiting.next_back() else { return Ok(()) };
         let input = PlanInput { settled: None, ..world.input() };
+        let nobody = (&WaitingAhead::default(), 0);
         scale::settle(&input, |input, run, _| {
             if run.is_still() && !may_scale(input) {
-                let found = remedies_after(input, &run, name, true);
-                proptest::prop_assert_eq!(&found, &remedies_after(input, &run, name, false));
+                let found = remedies_after(input, nobody, &run, name, true);
+                proptest::prop_assert_eq!(
+                    &found,
+                    &remedies_after(input, nobody, &run, name, false)
+                );
                 told.note(found.map_or(0, |found| found.list.len()));
             }
             Ok(())
