@@ -56,6 +56,29 @@ pub struct Fleet {
 }
 
 impl Fleet {
+    /// The same fleet but for its workers, of which it has none.
+    #[must_use]
+    pub fn without_workers(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            spec: self.spec.clone(),
+            clusters: self.clusters.clone(),
+            workers: BTreeMap::new(),
+            overlays: self.overlays.clone(),
+            pools: self.pools.clone(),
+            classes: self.classes.clone(),
+            policies: self.policies.clone(),
+            overrides: self.overrides.clone(),
+            broken_overrides: self.broken_overrides.clone(),
+            catalogue: self.catalogue.clone(),
+            networks_apart: self.networks_apart.clone(),
+            transfers: self.transfers.clone(),
+            acknowledgements: self.acknowledgements.clone(),
+            unloaded: self.unloaded.clone(),
+            room: self.room,
+        }
+    }
+
     /// Whether something that new placements depend on (a policy or class) did not load.
     #[must_use]
     pub fn holds_placements(&self) -> bool {

@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, PendingRow, QueuedCluster, WaitingAhead};
+use crate::model::{Cluster, Name, PendingRow, QueuedCluster, WaitingAhead};
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Candidate, Request};
 use crate::plan::{PlanInput, SoleWorker, filter};
@@ -89,6 +89,14 @@ impl<'p> ClustersAhead<'p> {
         demands.all(|demand| filter::lacks_capacity(demand, worker))
     }
 
+    /// Whether all of them, and the cluster itself, are the sole worker's or nobody's.
+    pub(super) fn is_plain_with(&self, cluster: &Name, sole: SoleWorker<'_>) -> bool {
+        let counts = &self.run.states.counts;
+        let request = self.run.request_of(cluster);
+        request.is_some_and(|request| sole.is_sole_by_rules(&request, counts))
+            && self.is_plain(sole)
+    }
+
     /// Whether all of them are the sole worker's or nobody's. That is asked once, and not where a policy is another.
     fn is_plain(&self, sole: SoleWorker<'_>) -> bool {
         let is_plain = || {
@@ -150,7 +158,7 @@ mod tests {
 
     use super::super::{remedies, remedies_after};
     use super::*;
-    use crate::model::{ClusterPlan, Decision, Fleet, Name, Plan, Previous, StandingClusters};
+    use crate::model::{ClusterPlan, Decision, Fleet, Plan, Previous, StandingClusters};
     use crate::plan::explain::Remedies;
     use crate::plan::laws::{Seen, todays_steps};
     use crate::plan::pool_workers::may_scale;

@@ -1,5 +1,6 @@
 //! Proofs: the whole fleet, planned with some changes made.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use super::amounts::{self, QueueAhead};
 use super::{Goal, meet, to_grow, to_place};
 use crate::model::{
     Cluster, ClusterPlan, Counted, Decision, Fleet, Name, Observed, Previous, Quantity, Resources,
-    WaitingAhead,
+    StandingClusters, WaitingAhead,
 };
 use crate::plan::assign::PlanRun;
 use crate::plan::explain::{Fix, Remedy};
@@ -40,7 +41,9 @@ pub(super) struct Proof<'p> {
     fleet: Fleet,
     /// What stood before it, with these.
     previous: Previous,
-    observed: Observed,
+    /// Whether there are all workers in both. Otherwise a plan has the changed one alone.
+    has_all_workers: bool,
+    observed: Cow<'p, Observed>,
     counted: Arc<Counted>,
     ahead: ClustersAhead<'p>,
     /// How many of these are asked first which the changed worker may take.
@@ -78,7 +81,9 @@ impl<'p> Proof<'p> {
         });
         let waiting: BTreeMap<Name, ProofTurn> = waits.collect();
         let own = waiting.get(name).cloned().unwrap_or_else(|| turn(name, 0));
-        let mut fleet = base.fleet.clone();
+        let is_alone =
+            goal == Goal::Place && base.previous.standing.is_some() && waiting.len() == 1;
+        let mut fleet = if is_alone { base.fleet.without_workers() } else { base.fleet.clone() };
         let workers = run.states.considered().map(|candidate| &candidate.plan);
         let is_in_order = is_served_in_order(base.fleet, waiting.keys(), workers);
         if goal == Goal::Place && is_still && is_in_order {
@@ -92,7 +97,8 @@ impl<'p> Proof<'p> {
             goal,
             fleet,
             previous: base.previous.clone(),
-            observed: base.observed.clone(),
+            has_all_workers: !is_alone,
+            observed: Cow::Borrowed(base.observed),
             counted: run.states.counts.counted().0,
             ahead: ClustersAhead::new(ahead.0, run),
             first_asked: ahead.1,
@@ -131,9 +137,11 @@ impl<'p> Proof<'p> {
             cluster: is_other.then_some(self.name),
             policy: policy.filter(|_| is_other),
         });
+        self.let_in(worker, sole);
         documents.put(&mut self.fleet);
         if documents.well {
-            self.observed.workers.insert(worker.clone(), well(self.base.observed, worker));
+            let reported = well(self.base.observed, worker);
+            self.observed.to_mut().workers.insert(worker.clone(), reported);
         }
         let mut outcome = self.planned((worker, fixes), sole, self.first_asked);
         if outcome.as_ref().is_some_and(|(_, is_known)| !is_known) {
@@ -141,7 +149,7 @@ impl<'p> Proof<'p> {
         }
         documents.put_back(&mut self.fleet, self.base.fleet);
         if documents.well {
-            self.observed.workers.clone_from(&self.base.observed.workers);
+            self.observed = Cow::Borrowed(self.base.observed);
         }
         self.unsure |= outcome.is_none();
         outcome.map_or(ProofOutcome::Missed(Vec::new()), |(outcome, _)| outcome)
@@ -187,6 +195,26 @@ impl<'p> Proof<'p> {
             sole,
             ..*self.base
         }
+    }
+
+    /// Lets the workers in that make a difference: the changed one, where nobody who waits is taken by another or minds who
+    /// is on it.
+    fn let_in(&mut self, worker: &Name, sole: Option<SoleWorker<'_>>) {
+        if self.has_all_workers {
+            return;
+        }
+        self.fleet.workers.clear();
+        self.has_all_workers = !sole.is_some_and(|sole| self.ahead.is_plain_with(self.name, sole));
+        if self.has_all_workers {
+            self.fleet.workers.clone_from(&self.base.fleet.workers);
+            self.previous.standing.clone_from(&self.base.previous.standing);
+            return;
+        }
+        self.previous.standing = self.base.previous.standing.as_ref().map(|all| {
+            let there = all.workers.get_key_value(worker);
+            let workers = there.map(|(name, there)| (name.clone(), there.clone()));
+            Arc::new(StandingClusters { rules: all.rules, workers: workers.into_iter().collect() })
+        });
     }
 
     /// Adds those before the cluster that take part in a plan of the fleet as it is now, `most` of those that are the changed
