@@ -5,7 +5,8 @@
     benches/table.py [--carp FILE] [--sizes 1000,10000] [--rounds 3] [--only PATTERN]
 
 Each row is one command on a generated fleet in a repository without a remote: processor time of the command
-and all its children, wall time, and the most memory that one process had, this script's own at least; the median of
+and all its children, wall time, the most memory that one process had, this script's own at least, how many processes and
+threads were begun meanwhile, anywhere on the machine, and how many objects the repository has more; the median of
 the rounds where a command can be repeated, in which all sizes take turns. The last column is the exponent with which
 processor time grows from the second largest size to the largest: 0 is flat, 1 is linear. Nothing is asserted.
 """
@@ -39,31 +40,41 @@ ENVIRONMENT = {
 }
 
 
+def begun_tasks():
+    """How many processes and threads the system has begun since it started; 0 where it does not say."""
+    try:
+        lines = pathlib.Path("/proc/stat").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("processes ")), 0)
+
+
 def measured(command, folder, feed=None):
-    """Runs a command in a process of its own; returns processor seconds, wall seconds, MiB, and the exit code."""
+    """Runs a command in a process of its own; returns processor seconds, wall seconds, MiB, tasks begun, and that nobody counted objects."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         begun = time.monotonic()
         stdin = open(feed, "rb") if feed else subprocess.DEVNULL
+        tasks = begun_tasks()
         ran = subprocess.run(
             command, cwd=folder, env=ENVIRONMENT, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
-        wall = time.monotonic() - begun
+        wall, tasks = time.monotonic() - begun, begun_tasks() - tasks
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = used.ru_utime + used.ru_stime
         error = ran.stderr.decode(errors="replace").strip().splitlines()[-1:] if ran.returncode not in (0, 3) else []
-        os.write(write, json.dumps([cpu, wall, used.ru_maxrss / 1024, ran.returncode, error]).encode())
+        os.write(write, json.dumps([cpu, wall, used.ru_maxrss / 1024, tasks, ran.returncode, error]).encode())
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         told = pipe.read()
     os.waitpid(child, 0)
-    cpu, wall, memory, code, error = json.loads(told)
+    cpu, wall, memory, tasks, code, error = json.loads(told)
     if error:
         sys.exit(f"{' '.join(map(str, command))}: exit {code}: {error[0]}")
-    return cpu, wall, memory
+    return cpu, wall, memory, tasks, None
 
 
 def git(folder, *args):
@@ -75,6 +86,7 @@ class Fleet:
 
     def __init__(self, carp, folder, clusters):
         self.carp, self.path, self.edits, self.reports = carp, folder / "fleet", 0, 0
+        self.clusters = clusters
         generator = ROOT / "target/dist/examples/generate-fleet"
         subprocess.run([generator, self.path, str(clusters)], check=True)
         git(self.path, "init", "--quiet", "--template=", "-b", "main")
@@ -85,8 +97,15 @@ class Fleet:
         git(self.path, "add", "--all")
         git(self.path, "commit", "--quiet", "-m", "an edit")
 
+    def objects(self):
+        """How many objects the repository has, in packs and outside of them."""
+        counts = dict(line.split(": ") for line in git(self.path, "count-objects", "-v").splitlines())
+        return int(counts["count"]) + int(counts["in-pack"])
+
     def run(self, *args):
-        return measured([self.carp, *args, *NOW], self.path)
+        before = self.objects()
+        figures = measured([self.carp, *args, *NOW], self.path)
+        return *figures[:-1], self.objects() - before
 
     def reconcile(self):
         return self.run("reconcile", "--once")
@@ -264,8 +283,28 @@ for file in sorted(fleet.rglob("*.yaml")):
 """
 
 
+OVERLAYS = 20
+
+
+def overlays(tree, folder, clusters):
+    """What `kubectl kustomize` takes for as many overlays as there are clusters, by a few of them: each adds a label to what
+    one cluster has."""
+    total = [0] * 4
+    for file in sorted(tree.glob("workers/*/clusters/*/cluster.yaml"))[:OVERLAYS]:
+        base, overlay = folder / "overlays" / file.parent.name / "base", folder / "overlays" / file.parent.name / "overlay"
+        shutil.copytree(file.parent, base)
+        overlay.mkdir()
+        files = sorted(path.name for path in base.glob("*.yaml") if path.name != "kustomization.yaml")
+        (base / "kustomization.yaml").write_text("resources: " + json.dumps(files) + "\n")
+        (overlay / "kustomization.yaml").write_text('resources: [../base]\nlabels: [{pairs: {edited: "1"}}]\n')
+        figures = measured(["kubectl", "kustomize", str(overlay)], folder)
+        total = [max(pair) if at == 2 else sum(pair) for at, pair in enumerate(zip(total, figures[:4]))]
+    shutil.rmtree(folder / "overlays")
+    return *(figure if at == 2 else figure * clusters / OVERLAYS for at, figure in enumerate(total)), None
+
+
 def beside(fleet, folder):
-    """What others take for as much: Git for the same bytes and files, and a script that only fills a template."""
+    """What others take for as much: Git for the same bytes and files, overlays, and a script that only fills a template."""
     stream, bare, tree, archive = (folder / name for name in ("stream", "import.git", "files", "files.tar"))
     with open(stream, "wb") as out:
         # What a run from nothing commits: the output and the statuses.
@@ -280,6 +319,9 @@ def beside(fleet, folder):
     git(fleet.path, "archive", "--output", str(archive), "carp/rendered")
     add = ["sh", "-c", f"tar -xf {archive} && git add --all"]
     yield Row("files and git add of the same", lambda: measured(add, tree), once=True)
+    if shutil.which("kubectl"):
+        name = f"kubectl kustomize of as many overlays, by {OVERLAYS}"
+        yield Row(name, lambda: overlays(tree, folder, fleet.clusters), once=True)
     if subprocess.run([sys.executable, "-c", "import jinja2, yaml"], capture_output=True).returncode == 0:
         cluster = next(tree.glob("workers/*/clusters/*/cluster.yaml"))
         template = folder / "template"
@@ -291,6 +333,10 @@ def beside(fleet, folder):
         shutil.rmtree(out)
     shutil.rmtree(tree)
     archive.unlink()
+
+
+def median(figures):
+    return None if None in figures else statistics.median(figures)
 
 
 def tables(carp, sizes, rounds, only, parent):
@@ -305,7 +351,7 @@ def tables(carp, sizes, rounds, only, parent):
         name, once = row[0].name, row[0].once
         if once or re.search(only, name):
             turns = [[at_size.measure() for at_size in row] for _ in range(1 if once else rounds)]
-            found[name] = [tuple(statistics.median(figures) for figures in zip(*size)) for size in zip(*turns)]
+            found[name] = [tuple(map(median, zip(*size))) for size in zip(*turns)]
     return found
 
 
@@ -323,10 +369,14 @@ def main():
     print("| | " + " | ".join(f"{size:,} clusters" for size in sizes) + " | exponent |")
     print("|---|" + "---|" * (len(sizes) + 1))
     for name, figures in found.items():
-        cells = [f"{cpu * 1000:,.0f} ms, {wall * 1000:,.0f} wall, {memory:,.0f} MiB" for cpu, wall, memory in figures]
+        cells = [
+            f"{cpu * 1000:,.0f} ms, {wall * 1000:,.0f} wall, {memory:,.0f} MiB, {tasks:,.0f} tasks"
+            + ("" if objects is None else f", {objects:,.0f} objects")
+            for cpu, wall, memory, tasks, objects in figures
+        ]
         grows = ""
         if len(sizes) > 1:
-            before, last = (max(cpu, 1e-4) for cpu, _, _ in figures[-2:])
+            before, last = (max(cpu, 1e-4) for cpu, *_ in figures[-2:])
             grows = f"{math.log(last / before) / math.log(sizes[-1] / sizes[-2]):.2f}"
         print(f"| {name} | " + " | ".join(cells) + f" | {grows} |")
 
