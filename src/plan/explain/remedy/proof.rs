@@ -40,7 +40,7 @@ pub(super) struct Proof<'p> {
     /// those before it that take part besides.
     fleet: Fleet,
     /// What stood before it, with these.
-    previous: Previous,
+    previous: Cow<'p, Previous>,
     /// Whether there are all workers in both. Otherwise a plan has the changed one alone.
     has_all_workers: bool,
     observed: Cow<'p, Observed>,
@@ -96,7 +96,7 @@ impl<'p> Proof<'p> {
             name,
             goal,
             fleet,
-            previous: base.previous.clone(),
+            previous: Cow::Borrowed(base.previous),
             has_all_workers: !is_alone,
             observed: Cow::Borrowed(base.observed),
             counted: run.states.counts.counted().0,
@@ -207,10 +207,10 @@ impl<'p> Proof<'p> {
         self.has_all_workers = !sole.is_some_and(|sole| self.ahead.is_plain_with(self.name, sole));
         if self.has_all_workers {
             self.fleet.workers.clone_from(&self.base.fleet.workers);
-            self.previous.standing.clone_from(&self.base.previous.standing);
+            self.previous.to_mut().standing.clone_from(&self.base.previous.standing);
             return;
         }
-        self.previous.standing = self.base.previous.standing.as_ref().map(|all| {
+        self.previous.to_mut().standing = self.base.previous.standing.as_ref().map(|all| {
             let there = all.workers.get_key_value(worker);
             let workers = there.map(|(name, there)| (name.clone(), there.clone()));
             Arc::new(StandingClusters { rules: all.rules, workers: workers.into_iter().collect() })
@@ -227,7 +227,7 @@ impl<'p> Proof<'p> {
         };
         for (row, cluster) in clusters {
             self.waiting.insert(cluster.name.clone(), turn(row.seen, &cluster));
-            self.previous.pending.clusters.insert(cluster.name.clone(), row);
+            self.previous.to_mut().pending.clusters.insert(cluster.name.clone(), row);
             self.fleet.clusters.insert(cluster.name.clone(), cluster);
         }
         left_out.map(|(seen, cluster)| turn(seen, &cluster))
