@@ -31,16 +31,25 @@ impl Running {
 
     fn listens(&mut self) -> bool {
         for _ in 0..100 {
-            if TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
-                return true;
-            }
+            let answers = is_answered(self.port);
+            std::thread::sleep(Duration::from_millis(if answers { 10 } else { 50 }));
+            // Where another server answered, which had taken the port, this one is gone.
             if self.child.try_wait().unwrap().is_some() {
                 return false;
             }
-            std::thread::sleep(Duration::from_millis(50));
+            if answers {
+                return true;
+            }
         }
         false
     }
+}
+
+/// Whether a server listens on a port. A client that asks for a port where nobody does may be given that one as its own, and
+/// then it is connected to itself.
+fn is_answered(port: u16) -> bool {
+    let stream = TcpStream::connect(("127.0.0.1", port));
+    stream.is_ok_and(|stream| stream.local_addr().is_ok_and(|own| own.port() != port))
 }
 
 impl Drop for Running {
