@@ -165,6 +165,16 @@ mod tests {
     }
 
     #[test]
+    fn a_spec_of_a_tenant_has_no_name_and_no_labels() {
+        let of = |text: &str| format!("{:?}", SpecOfTenant::of(text));
+        let one = canonical("a", "x", 1);
+        assert_eq!(of(&one), of(&canonical("b", "y", 1)));
+        assert_ne!(of(&one), of(&canonical("a", "x", 2)));
+        assert_ne!(of(&one), of(&one.replacen('{', r#"{"namespace":"shop","#, 1)));
+        assert_eq!(SpecOfTenant::of(&one[1..]), None);
+    }
+
+    #[test]
     fn there_is_an_end_to_what_is_remembered() {
         let mut alike = AlikeDocuments::default();
         let of = |clusters| canonical("w", "x", clusters);

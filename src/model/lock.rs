@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::api::{AntiAffinity, DeletionPolicy, SpreadConstraint};
 use super::{
-    DeletionRow, Digest, Id, MoveRow, Name, ReasonCode, Resources, SharedMap, SteppedVersions,
+    Cluster, DeletionRow, Digest, Id, MoveRow, Name, ReasonCode, Resources, SharedMap,
+    SteppedVersions,
 };
 
 /// The format of [`WorkerLock`].
@@ -194,4 +195,19 @@ pub struct PendingRow {
     /// What else an index needs.
     #[serde(flatten)]
     pub row: IndexRow,
+}
+
+impl PendingRow {
+    /// What a lock has of a cluster at that place in the queue, but why it waits, and its record.
+    #[must_use]
+    pub fn without_reasons(cluster: &Cluster, seen: u64) -> Self {
+        Self {
+            seen,
+            facts: cluster.facts,
+            reasons: BTreeSet::new(),
+            record: None,
+            demand: cluster.demand.clone(),
+            row: cluster.index_row(),
+        }
+    }
 }

@@ -166,15 +166,7 @@ fn read_queue(
 fn rows(fleet: &Fleet, queue: &[&QueuedCluster]) -> PendingLock {
     let row = |queued: &&QueuedCluster| {
         let cluster = fleet.clusters.get(&queued.name)?;
-        let row = PendingRow {
-            seen: queued.seen,
-            facts: cluster.facts,
-            reasons: BTreeSet::new(),
-            record: None,
-            demand: cluster.demand.clone(),
-            row: cluster.index_row(),
-        };
-        Some((queued.name.clone(), row))
+        Some((queued.name.clone(), PendingRow::without_reasons(cluster, queued.seen)))
     };
     let clusters = queue.iter().filter_map(row).collect();
     PendingLock { clusters, ..PendingLock::default() }

@@ -25,8 +25,9 @@ pub fn explain_cluster(input: &PlanInput<'_>, name: &Name) -> Option<Explanation
 }
 
 /// Explains what is decided about a cluster, and works out by the same plan up to three smallest sets of changes of which each
-/// would place it if it waits, or let it grow if its growth is held. `ahead` are those that wait before it and are not in the input. These are `None` where the input has what stands on the workers counted only, and that does not tell: a change asks
-/// for other counts, or a placed cluster may leave its worker.
+/// would place it if it waits, or let it grow if its growth is held. `ahead` are those that wait before it and are not in the
+/// input. The changes are `None` where the input has what stands on the workers counted only, and that does not tell: a change
+/// asks for other counts, or a placed cluster may leave its worker.
 #[must_use]
 pub fn explain_with_remedies(
     input: &PlanInput<'_>,

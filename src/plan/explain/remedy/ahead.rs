@@ -77,7 +77,8 @@ impl<'p> ClustersAhead<'p> {
                     break;
                 }
             } else if self.joined.insert(place) {
-                joining.clusters.push((row(queued, &cluster), cluster));
+                let row = PendingRow::without_reasons(&cluster, queued.seen);
+                joining.clusters.push((row, cluster));
             }
         }
         joining
@@ -140,18 +141,6 @@ impl<'p> ClustersAhead<'p> {
     }
 }
 
-/// What the lock has of one, but why it waits: that is found anew.
-fn row(queued: &QueuedCluster, cluster: &Cluster) -> PendingRow {
-    PendingRow {
-        seen: queued.seen,
-        facts: cluster.facts,
-        reasons: BTreeSet::new(),
-        record: None,
-        demand: cluster.demand.clone(),
-        row: cluster.index_row(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::cmp::Reverse;
@@ -163,7 +152,46 @@ mod tests {
     use crate::plan::laws::{Seen, todays_steps};
     use crate::plan::pool_workers::may_scale;
     use crate::plan::queue::is_served_in_order;
+    use crate::plan::world::{World, name};
     use crate::plan::{is_counted_by, scale, standing};
+
+    #[test]
+    fn those_join_that_the_worker_may_take_the_first_ones_first() {
+        let joined = |more: &str, most: &[usize]| -> Vec<String> {
+            let world = World::read(&format!(
+                "worker w1 cordoned; worker w2 cordoned; cluster a seen=1; cluster b seen=2 with:zone=1;
+                 cluster c seen=3; cluster d seen=4; cluster e seen=5; {more}"
+            ));
+            scale::settle(&world.input(), |input, run, _| {
+                let mut queue: Vec<_> = run.unplaced().map(|cluster| turn(&run, cluster)).collect();
+                queue.sort();
+                let all = ahead(&queue[..4], &input.fleet.clusters);
+                let mut edited = input.fleet.clone();
+                let worker = name("w1");
+                edited.workers.get_mut(&worker).unwrap().spec.unschedulable = false;
+                let sole = Some(SoleWorker { worker: &worker, cluster: None, policy: None });
+                let edited = PlanInput { fleet: &edited, sole, ..*input };
+                let mut clusters = ClustersAhead::new(&all, &run);
+                let join = |most: &usize| {
+                    let Joining { clusters, left_out } = clusters.joining(&edited, *most);
+                    let names = clusters.iter().map(|(_, cluster)| cluster.name.as_str());
+                    let names: Vec<&str> = names.collect();
+                    let left_out =
+                        left_out.map_or("nobody".to_owned(), |(_, c)| c.name.to_string());
+                    format!("{} without {left_out}", names.join(" "))
+                };
+                most.iter().map(join).collect()
+            })
+        };
+        assert_eq!(
+            joined("", &[1, 2, 9, 9]),
+            ["a without c", "c without d", "d without nobody", " without nobody"]
+        );
+        let named = "policy p for=a";
+        assert_eq!(joined(named, &[1]), ["a b c d without nobody"]);
+        let apart = "policy p apart:worker; cluster x on=w2";
+        assert_eq!(joined(apart, &[1]), ["a b c d without nobody"]);
+    }
 
     #[test]
     fn those_ahead_of_which_nothing_was_decided_take_part_in_what_may_be_theirs() {
