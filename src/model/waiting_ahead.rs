@@ -32,8 +32,8 @@ impl WaitingAhead {
         self.first.get(&queued.alike)
     }
 
-    /// One of them as far as it is told from its document; where that stands, and its digest, are those of the first one that is
-    /// like it.
+    /// One of them as far as a decision reads it: it has the labels that any rule reads, and where its document stands, and the
+    /// digest of that, are those of the first one that is like it.
     #[must_use]
     pub fn cluster(&self, queued: &QueuedCluster) -> Option<Cluster> {
         let labels = self.queue.labels.get(queued.labels)?.clone();

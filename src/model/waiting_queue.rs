@@ -1,5 +1,7 @@
 //! The queue, as it is kept beside the documents' index. Many who wait say the same but for their names and labels.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Name, SharedMap};
@@ -9,8 +11,10 @@ use super::{Name, SharedMap};
 pub struct WaitingQueue {
     /// The clusters.
     pub clusters: Vec<QueuedCluster>,
-    /// Their labels, each only once.
+    /// Their labels with these keys, each set only once.
     pub labels: Vec<SharedMap<String>>,
+    /// The keys that any rule reads, as [`Baseline::label_keys`](super::Baseline::label_keys) has them.
+    pub keys: BTreeSet<String>,
 }
 
 /// A cluster in the queue.

@@ -72,7 +72,7 @@ pub fn baseline(
     let standing = plan::standing(&proposal.plan, &proposal.previous, &memo.counted).map(Arc::new);
     let (facts, waiting) = (facts(memo), waiting(memo, &proposal.plan));
     let known = pending(snapshot, proposal, store)?;
-    let queue = known.map(|(id, lock)| (id, queue(lock, &waiting, fleet)));
+    let queue = known.map(|(id, lock)| (id, queue(lock, &waiting, (fleet, &baseline.label_keys))));
     let pending = known.map(|(id, lock)| (id, lock.reasons()));
     let files = files(fleet);
     let documents = KnownDocuments { files, clusters, facts, waiting, standing, pending, queue };
@@ -235,22 +235,29 @@ fn waiting(memo: &Memo, plan: &Plan) -> BTreeMap<Name, KnownFact> {
     memo.files.iter().flat_map(of_file).collect()
 }
 
-/// Those that wait, in their order, each with the first one that is alike.
-fn queue(lock: &PendingLock, waiting: &BTreeMap<Name, KnownFact>, fleet: &Fleet) -> WaitingQueue {
+/// Those that wait, in their order, each with the first one that is alike. Of their labels those are kept that any rule reads:
+/// people and programs add many others.
+fn queue(
+    lock: &PendingLock,
+    waiting: &BTreeMap<Name, KnownFact>,
+    (fleet, keys): (&Fleet, &BTreeSet<String>),
+) -> WaitingQueue {
     let (mut first, mut places, mut labels) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     let queued = |(at, (name, seen)): (usize, (Name, u64))| {
         let fact = waiting.get(&name).and_then(KnownFact::fact);
         let said = fact.and_then(|fact| SpecOfTenant::of(&fact.value));
         let alike = said.map_or(at, |said| *first.entry(said).or_insert(at));
-        let own = fleet.clusters.get(&name).map(|cluster| &cluster.labels);
-        let labels = *places.entry(own).or_insert_with(|| {
-            labels.push(own.cloned().unwrap_or_default());
+        let own = fleet.clusters.get(&name).into_iter().flat_map(|cluster| &*cluster.labels);
+        let read: Vec<(&String, &String)> = own.filter(|(key, _)| keys.contains(*key)).collect();
+        let labels = *places.entry(read).or_insert_with_key(|read| {
+            let read = read.iter().map(|(key, value)| ((*key).clone(), (*value).clone()));
+            labels.push(read.collect::<BTreeMap<_, _>>().into());
             labels.len() - 1
         });
         QueuedCluster { name, seen, alike, labels }
     };
     let clusters = lock.queue().into_iter().enumerate().map(queued).collect();
-    WaitingQueue { clusters, labels }
+    WaitingQueue { clusters, labels, keys: keys.clone() }
 }
 
 /// The lock of those that wait, with its id. One of another format is written anew by a run, and said nothing of.

@@ -207,7 +207,8 @@ mod tests {
         };
         let labels = (0..2).map(|i| BTreeMap::from([("l".to_owned(), i.to_string())]).into());
         let clusters = (0..count).rev().map(queued).collect();
-        let queue = WaitingQueue { clusters, labels: labels.collect() };
+        let queue =
+            WaitingQueue { clusters, labels: labels.collect(), keys: ["l".to_owned()].into() };
         (blob_id(format!("lock {count}").as_bytes()), queue)
     }
 

@@ -129,6 +129,8 @@ impl Standing {
     fn first_in_queue(&self) -> Proposal {
         let (_, documents) = self.baseline.as_ref().expect("the fleet stands");
         let (_, queue) = documents.queue.as_ref().expect("there is a lock");
+        let mut labels = queue.labels.iter().flat_map(|labels| labels.keys());
+        assert!(labels.all(|key| queue.keys.contains(key)), "nobody reads the others");
         self.look(&Sought::Reasons(queue.clusters[0].name.clone()))
             .expect("it is known by what stands")
     }
