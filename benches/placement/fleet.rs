@@ -4,10 +4,12 @@
 
 use carp::model::api::{ManagedClusterSpec, Tenant, WorkerSpec};
 use carp::model::{
-    Cluster, ClusterRow, Digest, Fleet, Name, Observed, Plan, Policy, Previous, Quantity,
-    Resources, Worker, WorkerLock, blob_id, lock_to_bytes,
+    CloneOnWrite, Cluster, ClusterRow, Digest, Fleet, Name, Observed, Plan, Policy, Previous,
+    Quantity, Resources, Worker, WorkerLock, blob_id, lock_to_bytes,
 };
 use carp::plan::PlanInput;
+use std::collections::BTreeMap;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -51,8 +53,9 @@ impl Generated {
             let worker = worker(number, clusters.div_ceil(workers), &mut random);
             fleet.workers.insert(worker.name.clone(), worker);
         }
+        let mut shared = Shared::default();
         for number in 0..clusters {
-            let cluster = cluster(number, &mut random);
+            let cluster = cluster(number, &mut random, &mut shared);
             fleet.clusters.insert(cluster.name.clone(), cluster);
         }
         fleet.policies = policies(together).map(|policy| (policy.name.clone(), policy)).collect();
@@ -116,7 +119,14 @@ fn worker(number: usize, clusters: usize, random: &mut Random) -> Worker {
     }
 }
 
-fn cluster(number: usize, random: &mut Random) -> Cluster {
+/// What documents that say the same share, as they do once they are loaded.
+#[derive(Default)]
+struct Shared {
+    specs: BTreeMap<(String, String), CloneOnWrite<ManagedClusterSpec>>,
+    demands: BTreeMap<i64, Resources>,
+}
+
+fn cluster(number: usize, random: &mut Random, shared: &mut Shared) -> Cluster {
     let text = format!("c{number:06}");
     let team = random.below(TEAMS);
     let env = ["prod", "test", "dev"][random.below(3)];
@@ -130,9 +140,13 @@ fn cluster(number: usize, random: &mut Random) -> Cluster {
         let nowhere = json!({"affinity": {"required": [{"matchLabels": {"rack": "none"}}]}});
         spec.placement = Some(spec_of(nowhere));
     }
+    let tenant = format!("team-{team}");
+    let says = (tenant.clone(), serde_json::to_string(&spec).expect("a document"));
+    let spec = shared.specs.entry(says).or_insert_with(|| spec.into()).clone();
+    let size = SIZES[random.below(SIZES.len())];
     Cluster {
         name: name(&text),
-        tenant: format!("team-{team}"),
+        tenant,
         labels: [
             ("app".to_owned(), format!("app-{}", number / 2)),
             ("env".to_owned(), env.to_owned()),
@@ -142,9 +156,9 @@ fn cluster(number: usize, random: &mut Random) -> Cluster {
         facts: Digest::of(text.as_bytes()),
         file: String::new(),
         document: 0,
-        spec: spec.into(),
+        spec,
         catalogue: carp::model::Catalogue::default(),
-        demand: resources(1, SIZES[random.below(SIZES.len())]),
+        demand: shared.demands.entry(size).or_insert_with(|| resources(1, size)).clone(),
     }
 }
 

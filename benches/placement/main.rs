@@ -21,6 +21,10 @@ use fleet::{Generated, Together};
 
 const RUNS: usize = 3;
 
+/// That of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::io::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let with_scan = args.iter().all(|arg| arg != "index");
