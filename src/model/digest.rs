@@ -1,7 +1,7 @@
 //! Digests of meaning, not of text.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufWriter, Read, Write};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -13,6 +13,21 @@ use super::hex;
 /// A SHA-256 digest, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
+
+/// Writes into a hash.
+#[derive(Debug)]
+struct HashWriter(Sha256);
+
+impl Write for HashWriter {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        self.0.update(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 impl Digest {
     /// The digest of a set without members.
@@ -46,6 +61,18 @@ impl Digest {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The digest of a value as it serialises to JSON, of which a part at a time is in memory.
+    ///
+    /// # Panics
+    /// Never for carp's own types: they serialise to JSON.
+    #[must_use]
+    pub fn of_serialized(value: &impl Serialize) -> Self {
+        let mut writer = BufWriter::with_capacity(64 << 10, HashWriter(Sha256::new()));
+        serde_json::to_writer(&mut writer, value).expect("carp's own types serialise to JSON");
+        let hashed = writer.into_inner().expect("a hash takes everything");
+        Self(hashed.0.finalize().into())
     }
 
     /// The digest of a value's canonical form: neither the order of keys nor the layout of the text it

@@ -28,14 +28,15 @@ pub(super) fn beyond(amounts: &Resources, others: &Resources) -> Resources {
 }
 
 fn change(to: &mut Resources, amounts: &Resources, with: fn(Quantity, Quantity) -> Quantity) {
+    let to = &mut **to;
     for (resource, amount) in amounts {
-        let sum = with(of(to, resource), *amount);
-        if sum == Quantity::ZERO {
-            to.remove(resource);
-        } else if let Some(there) = to.get_mut(resource) {
-            *there = sum;
-        } else {
-            to.insert(resource.clone(), sum);
+        if let Some(there) = to.get_mut(resource) {
+            *there = with(*there, *amount);
+            if *there == Quantity::ZERO {
+                to.remove(resource);
+            }
+        } else if *amount != Quantity::ZERO {
+            to.insert(resource.clone(), with(Quantity::ZERO, *amount));
         }
     }
 }

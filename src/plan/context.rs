@@ -83,7 +83,7 @@ pub(super) fn digest(
         placements_held: input.fleet.holds_placements(),
         unseen,
     };
-    Digest::of(&serde_json::to_vec(&context).expect("maps with text keys serialise to JSON"))
+    Digest::of_serialized(&context)
 }
 
 fn worker<'a>(candidate: &'a Candidate<'_>) -> WorkerContext<'a> {

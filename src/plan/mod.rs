@@ -87,7 +87,7 @@ use std::sync::Arc;
 use crate::model::api::Rebalance;
 use crate::model::{
     ClusterPlan, Counted, Digest, Fleet, Id, Name, Observed, Plan, PlanOverrides, Previous,
-    Proposal, Rebalanced, Settled, Worker, packed,
+    Proposal, Rebalanced, Settled, Worker,
 };
 
 /// What [`plan`] reads.
@@ -245,7 +245,7 @@ fn planning(
 ) -> Planning {
     let context = input.is_remembered.then(|| run.context());
     let (searched, indexed) = run.searched();
-    let clusters = told(packed(run.clusters), run.deletions, run.moves);
+    let clusters = told(run.clusters, run.deletions, run.moves);
     let (counted, counted_anew) = run.states.counts.counted();
     let rebalanced = run.rebalanced;
     let workers = run.states.into_plans();

@@ -1,5 +1,7 @@
 //! What a tenant's quota leaves: its clusters take no more together, in all and in each location.
 
+use std::borrow::Cow;
+
 use super::amounts;
 use super::candidate::Request;
 use super::counts::Counts;
@@ -13,8 +15,9 @@ pub(super) fn refusals(request: &Request<'_>, counts: &Counts<'_>) -> Vec<Reason
     let nothing = Resources::new();
     let here = usage.locations.get(info.location).unwrap_or(&nothing);
     // One that moves has been granted what it takes already.
-    let granted = request.leaving.map_or(&nothing, |leaving| leaving.takes);
-    let needed = amounts::beyond(request.demand(), granted);
+    let needed = request.leaving.map_or(Cow::Borrowed(request.demand()), |leaving| {
+        Cow::Owned(amounts::beyond(request.demand(), leaving.takes))
+    });
     lacking(quota, info.location, &needed, &usage.total, here)
 }
 

@@ -46,8 +46,8 @@ use super::taking::Taking;
 use super::worker_states::WorkerStates;
 use super::{PlanInput, SearchMode, context, filter, placed};
 use crate::model::{
-    Binding, Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, IndexRow, Name, Offer,
-    ReasonCode, Rebalanced, Resources, Term,
+    Binding, Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, Name, Offer, ReasonCode,
+    Rebalanced, Resources, Term, packed,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -60,8 +60,10 @@ pub(super) struct PlanRun<'a> {
     taken_names: BTreeSet<&'a Name>,
     /// The workers at this point.
     pub(super) states: WorkerStates<'a>,
-    /// What was decided so far.
+    /// What was decided so far, but for what is in `decided`.
     pub(super) clusters: BTreeMap<Name, ClusterPlan>,
+    /// What was decided about clusters of the queue: nobody reads it before all of them are served.
+    decided: Vec<(Name, ClusterPlan)>,
     /// The clusters that are being deleted. It is known before anything is decided.
     pub(super) deletions: Deletions,
     /// The workers' own clusters that are being deleted.
@@ -127,7 +129,8 @@ impl<'a> PlanRun<'a> {
             taken_names: taken_names(input),
             before: Counts::default(),
             states,
-            clusters,
+            clusters: packed(clusters),
+            decided: Vec::new(),
             deletions,
             retirements,
             moves,
@@ -209,22 +212,21 @@ impl<'a> PlanRun<'a> {
 
     /// The digest of the context after the run.
     pub(super) fn context(&self) -> Digest {
-        let rows = self.clusters.iter().filter_map(|(name, planned)| {
-            let waits = matches!(planned.decision, Decision::Wait { .. });
-            waits.then(|| self.row_after(name)).flatten()
-        });
-        let rows: Vec<IndexRow> = rows.collect();
-        self.context_with(rows.iter().flat_map(counts::own_groups))
+        let waiting = self
+            .clusters
+            .iter()
+            .filter(|(_, planned)| matches!(planned.decision, Decision::Wait { .. }));
+        self.context_with(waiting.flat_map(|(name, _)| self.own_groups_after(name)))
     }
 
-    /// What the lock will have of a cluster that waits.
-    fn row_after(&self, name: &Name) -> Option<IndexRow> {
-        let row = || Some(self.input.previous.pending.clusters.get(name)?.row.clone());
+    /// The groups that the rules ask for which the lock will have of a cluster that waits.
+    fn own_groups_after(&self, name: &Name) -> impl Iterator<Item = Group<'a>> {
         let kept = self.input.previous.kept.clusters.contains(name);
-        match self.input.fleet.clusters.get(name).filter(|_| !kept) {
-            Some(cluster) => Some(cluster.index_row()),
-            None => row(),
-        }
+        let cluster = self.input.fleet.clusters.get(name).filter(|_| !kept);
+        let row = || self.input.previous.pending.clusters.get(name).map(|pending| &pending.row);
+        let row = if cluster.is_none() { row() } else { None };
+        let of_cluster = cluster.into_iter().flat_map(counts::own_groups_of);
+        of_cluster.chain(row.into_iter().flat_map(counts::own_groups))
     }
 
     fn context_with<'r>(&'r self, asked: impl Iterator<Item = Group<'r>>) -> Digest {
@@ -249,6 +251,19 @@ impl<'a> PlanRun<'a> {
         }
         self.evaluated += refused.iter().filter(|r| r.evaluated).count() as u64;
         self.wait(refused.into_iter().map(|r| (r.waiting.cluster, r.reasons)).collect());
+        self.add_decided();
+    }
+
+    /// Adds what was decided about the queue to the rest.
+    fn add_decided(&mut self) {
+        let mut decided = std::mem::take(&mut self.decided);
+        if decided.len() < self.clusters.len() / 8 {
+            self.clusters.extend(decided);
+            return;
+        }
+        // In order, so that all is put together at once, in full nodes.
+        decided.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.clusters.append(&mut decided.into_iter().collect());
     }
 
     /// Whether a worker that was given a cluster in this run has too little left for another one.
@@ -261,6 +276,7 @@ impl<'a> PlanRun<'a> {
     /// difference here.
     pub(super) fn serve_until(&mut self, name: &Name) {
         self.serve(Some(name));
+        self.add_decided();
     }
 
     /// Whether the last run ended in the context in which this one begins, with the clusters waiting
@@ -295,6 +311,7 @@ impl<'a> PlanRun<'a> {
         }
         let held = BTreeSet::from([ReasonCode::PlacementsHeld]);
         self.wait(queue.into_iter().map(|w| (w.cluster, held.clone())).collect());
+        self.add_decided();
     }
 
     fn wait(&mut self, waiting: Vec<(&'a Cluster, BTreeSet<ReasonCode>)>) {
@@ -308,7 +325,7 @@ impl<'a> PlanRun<'a> {
     fn decide(&mut self, cluster: &Cluster, decision: Decision) {
         let demand = cluster.demand.clone();
         let planned = ClusterPlan::new(decision, demand);
-        self.clusters.insert(cluster.name.clone(), planned);
+        self.decided.push((cluster.name.clone(), planned));
     }
 }
 

@@ -25,6 +25,7 @@ impl<'a> PlanRun<'a> {
         });
         let queue: Vec<_> = queue.collect();
         self.choice.expect(queue.iter().filter(|one| !one.known).count());
+        self.decided.reserve(queue.len());
         let (mut refused, mut stopped) = self.pass(queue, until);
         // What fits nowhere now may fit once a worker has grown.
         if !stopped && self.states.grow() {

@@ -296,7 +296,15 @@ impl<'a> Counts<'a> {
     }
 }
 
-/// The groups that a cluster's own rules ask for.
+/// The groups that the own rules of a cluster ask for.
+pub(super) fn own_groups_of(cluster: &Cluster) -> impl Iterator<Item = Group<'_>> {
+    let (spec, tenant) = (&cluster.spec, &cluster.tenant);
+    let spread = group::own_spread(spec.own_spread(), tenant).map(|(_, group)| group);
+    let apart = group::own_anti_affinity(spec.own_anti_affinity(), tenant);
+    spread.chain(apart.map(|term| term.group))
+}
+
+/// The groups that the own rules of a recorded cluster ask for.
 pub(super) fn own_groups(row: &IndexRow) -> impl Iterator<Item = Group<'_>> {
     let spread = group::own_spread(&row.spread, &row.tenant).map(|(_, group)| group);
     spread.chain(group::own_anti_affinity(&row.anti_affinity, &row.tenant).map(|term| term.group))
