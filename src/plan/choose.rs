@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::candidate::{Candidate, Request};
 use super::counts::Counts;
 use super::index::Index;
-use super::pick::{Pick, Ranks};
+use super::pick::{Pick, Ranks, SelectedWorker};
 use super::pre_filter_state::PreFilterState;
 use super::worker_states::WorkerStates;
 use super::{SearchMode, SoleWorker, filter, score};
@@ -95,14 +95,15 @@ impl<'a> WorkerSearch<'a> {
         request: &Request<'a>,
         pre_filter: &PreFilterState<'a>,
         states: &WorkerStates<'a>,
-    ) -> Result<Pick, BTreeSet<ReasonCode>> {
+    ) -> Result<SelectedWorker, BTreeSet<ReasonCode>> {
         if let Some(sole) = self.sole.filter(|sole| sole.is_sole_for(request, pre_filter)) {
-            return choose_among(&request.within(pre_filter), states.get(sole.worker).into_iter());
+            let workers = states.get(sole.worker).into_iter();
+            return choose_among(&request.within(pre_filter), workers).map(Into::into);
         }
         let told = self.index().and_then(|index| index.choose(request, pre_filter, states));
         self.asked += 1;
         self.indexed += u64::from(told.is_some());
-        told.unwrap_or_else(|| choose(&request.within(pre_filter), states))
+        told.unwrap_or_else(|| choose(&request.within(pre_filter), states).map(Into::into))
     }
 
     /// The index, where it is worth its making.

@@ -1,6 +1,6 @@
 //! The best of the workers that can take a cluster, and how it won.
 
-use crate::model::{Rank, Term};
+use crate::model::{Name, Rank, Term};
 
 /// The best worker for a cluster, and how it won.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +9,30 @@ pub(super) struct Pick {
     pub(super) best: Rank,
     /// Where the second one stands, and the term that told them apart.
     pub(super) second: Option<(Rank, Term)>,
+}
+
+/// What is taken over from a [`Pick`]: the names of the two, and what told them apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SelectedWorker {
+    /// The best worker.
+    pub(super) worker: Name,
+    /// Its place in the worker states, where that is known.
+    pub(super) place: Option<usize>,
+    /// Which group of the policy's affinity it is in.
+    pub(super) group: Option<usize>,
+    /// The second one, and the term that told them apart.
+    pub(super) runner_up: Option<(Name, Term)>,
+}
+
+impl From<Pick> for SelectedWorker {
+    fn from(pick: Pick) -> Self {
+        Self {
+            worker: pick.best.worker,
+            place: None,
+            group: pick.best.group,
+            runner_up: pick.second.map(|(rank, term)| (rank.worker, term)),
+        }
+    }
 }
 
 /// The two best of the ranks that were added.

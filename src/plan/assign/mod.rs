@@ -35,7 +35,7 @@ use super::deletion::{self, Deletions};
 use super::group::Group;
 use super::holds::Holds;
 use super::moves::Moves;
-use super::pick::Pick;
+use super::pick::SelectedWorker;
 use super::placed::Placed;
 use super::policy::Policies;
 use super::pre_filter::Floor;
@@ -46,8 +46,8 @@ use super::taking::Taking;
 use super::worker_states::WorkerStates;
 use super::{PlanInput, SearchMode, context, filter, placed};
 use crate::model::{
-    Binding, Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, Name, Offer, ReasonCode,
-    Rebalanced, Resources, Term, packed,
+    Binding, Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, Name, Offer, Policy,
+    ReasonCode, Rebalanced, Resources, Term, packed,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -159,13 +159,9 @@ impl<'a> PlanRun<'a> {
         self.clusters.get(name).map(|planned| planned.demand.clone()).unwrap_or_default()
     }
 
-    /// The binding that a pick comes to.
-    pub(super) fn binding(&self, cluster: &Cluster, pick: Pick) -> Binding {
-        let group = self.group(cluster, pick.best.group);
-        let (runner_up, decided_by): (Option<Name>, Option<Term>) =
-            pick.second.map(|(rank, term)| (rank.worker, term)).unzip();
-        let policy = self.policies.select(cluster).map(|policy| policy.name.clone());
-        Binding { worker: pick.best.worker, policy, decided_by, runner_up, group }
+    /// The binding that a selected worker comes to.
+    pub(super) fn binding(&self, cluster: &Cluster, selected: SelectedWorker) -> Binding {
+        binding(self.policies.select(cluster), selected)
     }
 
     /// Whether the run places nobody and moves nobody, so that the workers are at its end as they were at its beginning.
@@ -290,17 +286,13 @@ impl<'a> PlanRun<'a> {
         })
     }
 
-    fn bind(&mut self, cluster: &'a Cluster, pick: Pick) {
-        let binding = self.binding(cluster, pick);
-        self.take_place(&binding.worker, cluster, Taking::all(&cluster.demand));
+    fn bind(&mut self, request: &Request<'a>, selected: SelectedWorker) {
+        let (cluster, policy) = (request.cluster, request.policy);
+        let binding = binding(policy, selected);
+        self.states.bind(&binding.worker, cluster, policy, Taking::all(&cluster.demand));
+        self.bindings += 1;
         self.decide(cluster, Decision::Bind(binding));
         self.evaluated += 1;
-    }
-
-    /// The name of a group of the policy that applies to a cluster.
-    fn group(&self, cluster: &Cluster, at: Option<usize>) -> Option<String> {
-        let affinity = self.policies.select(cluster)?.spec.affinity.as_ref()?;
-        affinity.groups.get(at?).map(|group| group.name.clone())
     }
 
     /// Lets all that wait go on waiting: something that says where they may go did not load.
@@ -326,6 +318,21 @@ impl<'a> PlanRun<'a> {
         let demand = cluster.demand.clone();
         let planned = ClusterPlan::new(decision, demand);
         self.decided.push((cluster.name.clone(), planned));
+    }
+}
+
+/// The binding that a selected worker comes to, by this policy.
+fn binding(policy: Option<&Policy>, selected: SelectedWorker) -> Binding {
+    let SelectedWorker { worker, group, runner_up, .. } = selected;
+    let groups = policy.and_then(|policy| policy.spec.affinity.as_ref()).map(|a| &a.groups);
+    let group = groups.zip(group).and_then(|(groups, at)| groups.get(at));
+    let (runner_up, decided_by): (Option<Name>, Option<Term>) = runner_up.unzip();
+    Binding {
+        worker,
+        policy: policy.map(|policy| policy.name.clone()),
+        decided_by,
+        runner_up,
+        group: group.map(|group| group.name.clone()),
     }
 }
 

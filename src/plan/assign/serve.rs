@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::candidate::Request;
-use super::super::pick::Pick;
+use super::super::pick::SelectedWorker;
 use super::super::pre_filter::Floor;
 use super::super::pre_filter_state::PreFilterState;
 use super::super::queue::Waiting;
@@ -44,10 +44,15 @@ impl<'a> PlanRun<'a> {
         let mut refused = Line::default();
         for mut one in queue {
             let waiting = one.waiting;
-            if self.choice.is_out_of_reach(&self.request(waiting.cluster), &self.states) {
+            let request = self.request(waiting.cluster);
+            if self.choice.is_out_of_reach(&request, &self.states) {
                 continue;
             }
-            let pick = if one.known { self.retry(&mut one) } else { self.look(&mut one) };
+            let pick = if one.known {
+                self.retry(&mut one, &request)
+            } else {
+                self.look(&mut one, &request)
+            };
             let Some(pick) = pick else {
                 refused.add(one);
                 continue;
@@ -55,7 +60,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            self.bind(waiting.cluster, pick);
+            self.bind(&request, pick);
             if self.requeue_unblocked(&mut refused, until) {
                 return (refused.into_vec(), true);
             }
@@ -65,7 +70,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            self.bind(waiting.cluster, pick);
+            self.bind(&self.request(waiting.cluster), pick);
         }
         (refused.into_vec(), false)
     }
@@ -80,7 +85,7 @@ impl<'a> PlanRun<'a> {
                     return false;
                 }
                 let at = unblocked.remove(0);
-                if let Some(pick) = refused.change(at, |one| self.retry(one)) {
+                if let Some(pick) = refused.change(at, |one| self.retry_of(one)) {
                     break (at, pick);
                 }
             };
@@ -92,7 +97,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&cluster.name) {
                 return true;
             }
-            self.bind(cluster, next.1);
+            self.bind(&self.request(cluster), next.1);
         }
     }
 
@@ -118,37 +123,39 @@ impl<'a> PlanRun<'a> {
 
     /// At the end: the first that fits, those before it being brought up to date. There is none, for all
     /// that a binding lets in was placed after it; but nothing is left out on that ground.
-    fn first_that_fits(&mut self, refused: &mut Line<'a>) -> Option<(usize, Pick)> {
-        refused.first(|one| self.retry(one))
+    fn first_that_fits(&mut self, refused: &mut Line<'a>) -> Option<(usize, SelectedWorker)> {
+        refused.first(|one| self.retry_of(one))
+    }
+
+    fn retry_of(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
+        self.retry(one, &self.request(one.waiting.cluster))
     }
 
     /// Looks at a cluster again where something has changed on which its refusal stands.
-    fn retry(&mut self, one: &mut Refused<'a>) -> Option<Pick> {
-        let request = self.request(one.waiting.cluster);
+    fn retry(&mut self, one: &mut Refused<'a>, request: &Request<'a>) -> Option<SelectedWorker> {
         let now = self.states.counts.now();
         let groups = request.spread().map(|(_, group)| group);
         let groups = groups.chain(request.anti_affinity().map(|term| term.group));
         if self.states.counts.changed_for(&request.info(), groups) <= one.compared {
             return None;
         }
-        let pre_filter = self.choice.pre_filter(&request, &self.states);
+        let pre_filter = self.choice.pre_filter(request, &self.states);
         let was = one
             .grounds
             .take()
-            .unwrap_or_else(|| PreFilterState::of(&request, &self.states, &self.before).grounds());
+            .unwrap_or_else(|| PreFilterState::of(request, &self.states, &self.before).grounds());
         one.compared = now;
         one.floors = Some(pre_filter.floors(&self.states.counts));
         let is = pre_filter.grounds();
         let same = was == is;
         one.grounds = Some(is);
-        if same { None } else { self.choose(one, &request, &pre_filter) }
+        if same { None } else { self.choose(one, request, &pre_filter) }
     }
 
     /// Looks at a cluster.
-    fn look(&mut self, one: &mut Refused<'a>) -> Option<Pick> {
-        let request = self.request(one.waiting.cluster);
-        let pre_filter = self.choice.pre_filter(&request, &self.states);
-        let pick = self.choose(one, &request, &pre_filter);
+    fn look(&mut self, one: &mut Refused<'a>, request: &Request<'a>) -> Option<SelectedWorker> {
+        let pre_filter = self.choice.pre_filter(request, &self.states);
+        let pick = self.choose(one, request, &pre_filter);
         if pick.is_none() {
             one.compared = self.states.counts.now();
             one.grounds = Some(pre_filter.grounds());
@@ -162,7 +169,7 @@ impl<'a> PlanRun<'a> {
         one: &mut Refused<'a>,
         request: &Request<'a>,
         pre_filter: &PreFilterState<'a>,
-    ) -> Option<Pick> {
+    ) -> Option<SelectedWorker> {
         match self.choice.choose(request, pre_filter, &self.states) {
             Ok(pick) => Some(pick),
             Err(reasons) => {

@@ -132,11 +132,6 @@ pub(super) fn lacks_capacity(demand: &Resources, candidate: &Candidate<'_>) -> b
     capacity::codes(demand, candidate).any(|code| code == ReasonCode::Capacity)
 }
 
-/// Whether the worker has room for what a cluster needs: the capacity rule does not refuse it.
-pub(super) fn has_room(demand: &Resources, candidate: &Candidate<'_>) -> bool {
-    capacity::codes(demand, candidate).next().is_none()
-}
-
 /// Why the capacity rule refuses a worker.
 pub(super) fn capacity_codes(
     demand: &Resources,

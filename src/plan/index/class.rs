@@ -21,6 +21,8 @@ type Common<'w> = (Terms, Vec<Option<&'w str>>);
 #[derive(Clone, Debug)]
 pub(super) struct Tier {
     pub(super) terms: Terms,
+    /// In which domains its workers are: that of the samples which is in the same.
+    pub(super) sample: usize,
     pub(super) places: Rc<[usize]>,
     /// Its heaps, by the number of what the clusters take.
     pub(super) heaps: BTreeMap<u32, usize>,
@@ -63,8 +65,10 @@ impl Class {
                 tiers.entry((terms, domains)).or_default().push(place);
             }
         }
-        let tier = |((terms, _), places): (Common<'_>, Vec<usize>)| Tier {
+        let numbers: BTreeMap<_, _> = samples.keys().zip(0..).collect();
+        let tier = |((terms, domains), places): (Common<'_>, Vec<usize>)| Tier {
             terms,
+            sample: numbers[&domains],
             places: places.into(),
             heaps: BTreeMap::new(),
         };
@@ -73,7 +77,7 @@ impl Class {
         if states.places().next().is_none() {
             codes.insert(ReasonCode::NoWorkers);
         }
-        let tiers = tiers.into_iter().map(tier).collect();
+        let tiers: Vec<_> = tiers.into_iter().map(tier).collect();
         Self { tiers, codes, samples: samples.into_values().collect() }
     }
 
@@ -148,6 +152,24 @@ impl<'s> Meeting<'s> {
     /// Whether the cluster meets anything.
     pub(super) fn is_anything(&self) -> bool {
         self.quota || self.by_worker || !self.domains.is_empty()
+    }
+
+    /// The workers that are told something else than others in the same domains; `None` where that may be any.
+    pub(super) fn told_apart(
+        &self,
+        pre_filter: &PreFilterState<'_>,
+        states: &WorkerStates<'_>,
+    ) -> Option<Vec<usize>> {
+        if !self.by_worker {
+            return Some(Vec::new());
+        }
+        let spread = pre_filter.spread.iter().any(|scene| scene.key == topology::WORKER);
+        let apart = pre_filter.apart.iter().filter(|scene| scene.key == topology::WORKER);
+        if spread || apart.clone().any(|scene| scene.anywhere.is_some()) {
+            return None;
+        }
+        let taken = apart.flat_map(|scene| scene.taken.keys());
+        Some(taken.filter_map(|worker| states.place(worker)).collect())
     }
 
     /// The pre-filter state without what tells single workers apart.

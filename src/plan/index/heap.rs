@@ -4,66 +4,61 @@
 //! It is lazy. While clusters are placed a worker only gets worse, so what was noted of it is at best
 //! what it is now: the first one is looked at again if it changed since, and sinks, until one is first
 //! that did not change. A worker that lacks room for such a cluster never has it again, and is dropped.
+//! The second is one of the two below the first, and nothing is taken out to find it.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
-
-use crate::plan::candidate::Request;
-use crate::plan::filter;
-use crate::plan::score::{self, MovingTerms};
+use super::rooms::Rooms;
+use crate::plan::score::MovingTerms;
 use crate::plan::worker_states::WorkerStates;
 
 /// A worker as it was when it was last looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeapEntry {
     /// Its moving terms.
-    moving: MovingTerms,
-    /// Its place in the worker states, which is that of its name.
-    pub(super) place: usize,
+    pub(super) moving: MovingTerms,
+    place: u32,
     stamp: u32,
 }
 
 impl HeapEntry {
-    fn of(place: usize, request: &Request<'_>, states: &WorkerStates<'_>) -> Self {
-        let moving = score::moving(request, states.at(place));
-        Self { moving, place, stamp: states.stamp(place) }
+    fn of(place: usize, demand: u32, rooms: &mut Rooms, states: &WorkerStates<'_>) -> Option<Self> {
+        let moving = rooms.moving(place, demand, states)?;
+        let number = u32::try_from(place).ok()?;
+        Some(Self { moving, place: number, stamp: states.stamp(place) })
+    }
+
+    /// Its place in the worker states, which is that of its name.
+    pub(super) fn place(&self) -> usize {
+        self.place as usize
+    }
+
+    /// Whether it is better than another one, by the terms that move and the name.
+    pub(super) fn is_better(&self, other: &Self) -> bool {
+        self.moving.is_better(&other.moving, self.place < other.place)
     }
 }
-
-/// The greatest is the best, by the terms that move and the name.
-impl Ord for HeapEntry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.moving.compare(&self.moving).then(other.place.cmp(&self.place))
-    }
-}
-
-impl PartialOrd for HeapEntry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for HeapEntry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for HeapEntry {}
 
 /// Such workers.
 #[derive(Clone, Debug)]
 pub(super) struct Heap {
-    entries: BinaryHeap<HeapEntry>,
+    /// What clusters take, by number.
+    demand: u32,
+    /// None is better than the one at half its place.
+    entries: Vec<HeapEntry>,
 }
 
 impl Heap {
-    /// Of the workers at these places those that have room for the cluster.
-    pub(super) fn new(places: &[usize], request: &Request<'_>, states: &WorkerStates<'_>) -> Self {
-        let room = places.iter().filter(|at| filter::has_room(request.demand(), states.at(**at)));
-        let entries = room.map(|at| HeapEntry::of(*at, request, states)).collect();
-        Self { entries }
+    /// Of the workers at these places those that have room for what clusters with this number take.
+    pub(super) fn new(
+        places: &[usize],
+        demand: u32,
+        rooms: &mut Rooms,
+        states: &WorkerStates<'_>,
+    ) -> Self {
+        let entry = |place: &usize| HeapEntry::of(*place, demand, rooms, states);
+        let entries = places.iter().filter_map(entry).collect();
+        let mut heap = Self { demand, entries };
+        (0..heap.entries.len() / 2).rev().for_each(|at| heap.sink(at));
+        heap
     }
 
     /// How many workers it holds.
@@ -71,38 +66,108 @@ impl Heap {
         self.entries.len()
     }
 
-    /// Adds the best of those that are accepted to what was found, the best first, until it has two.
-    pub(super) fn best(
+    /// The two best, as they are now.
+    pub(super) fn two(
         &mut self,
-        found: &mut Vec<HeapEntry>,
-        request: &Request<'_>,
+        rooms: &mut Rooms,
         states: &WorkerStates<'_>,
-        accept: impl Fn(usize) -> bool,
-    ) {
-        let mut aside = Vec::new();
-        while found.len() < 2 {
-            let Some(first) = self.settled(request, states) else { break };
-            aside.push(first);
-            if accept(first.place) {
-                found.push(first);
-            }
-        }
-        self.entries.extend(aside);
+    ) -> [Option<HeapEntry>; 2] {
+        let first = self.settled(rooms, states, |_| Some(0));
+        let second = first.and_then(|_| self.settled(rooms, states, Self::second));
+        [first, second]
     }
 
-    /// Takes the first one out, once it is one that did not change.
-    fn settled(&mut self, request: &Request<'_>, states: &WorkerStates<'_>) -> Option<HeapEntry> {
-        loop {
-            let mut first = self.entries.peek_mut()?;
-            let place = first.place;
-            if first.stamp == states.stamp(place) {
-                return Some(PeekMut::pop(first));
-            }
-            if filter::has_room(request.demand(), states.at(place)) {
-                *first = HeapEntry::of(place, request, states);
-            } else {
-                PeekMut::pop(first);
+    /// The best of those that are accepted, the best first, two at most.
+    pub(super) fn accepted(
+        &mut self,
+        rooms: &mut Rooms,
+        states: &WorkerStates<'_>,
+        accept: impl Fn(usize) -> bool,
+    ) -> [Option<HeapEntry>; 2] {
+        let (mut found, mut aside) = ([None; 2], Vec::new());
+        while found[1].is_none() {
+            let Some(first) = self.settled(rooms, states, |_| Some(0)) else { break };
+            self.remove(0);
+            aside.push(first);
+            if accept(first.place()) {
+                found[usize::from(found[0].is_some())] = Some(first);
             }
         }
+        for entry in aside {
+            self.entries.push(entry);
+            self.rise(self.entries.len() - 1, 0);
+        }
+        found
+    }
+
+    /// The one at the place that is told, once it is one that did not change.
+    fn settled(
+        &mut self,
+        rooms: &mut Rooms,
+        states: &WorkerStates<'_>,
+        place: impl Fn(&Self) -> Option<usize>,
+    ) -> Option<HeapEntry> {
+        loop {
+            let at = place(self)?;
+            let entry = *self.entries.get(at)?;
+            if entry.stamp == states.stamp(entry.place()) {
+                return Some(entry);
+            }
+            match HeapEntry::of(entry.place(), self.demand, rooms, states) {
+                Some(changed) => {
+                    self.entries[at] = changed;
+                    self.sink(at);
+                }
+                None => self.remove(at),
+            }
+        }
+    }
+
+    /// The place of the best but for the first.
+    fn second(&self) -> Option<usize> {
+        match (self.entries.get(1), self.entries.get(2)) {
+            (Some(one), Some(other)) => Some(if other.is_better(one) { 2 } else { 1 }),
+            (Some(_), None) => Some(1),
+            (None, _) => None,
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.entries.swap_remove(at);
+        if at < self.entries.len() {
+            self.sink(at);
+            self.rise(at, 0);
+        }
+    }
+
+    /// Puts the one at a place below those that are better. It was the best and is hardly so now, so it is put to the end at once and
+    /// rises from there.
+    fn sink(&mut self, top: usize) {
+        let (entry, mut at) = (self.entries[top], top);
+        while let [one, other, ..] = self.entries[(2 * at + 1).min(self.entries.len())..] {
+            let below = 2 * at + 1 + usize::from(other.is_better(&one));
+            self.entries[at] = self.entries[below];
+            at = below;
+        }
+        if let Some(one) = self.entries.get(2 * at + 1) {
+            self.entries[at] = *one;
+            at = 2 * at + 1;
+        }
+        self.entries[at] = entry;
+        self.rise(at, top);
+    }
+
+    /// Puts the one at a place above those that are worse, no further than to the top.
+    fn rise(&mut self, mut at: usize, top: usize) {
+        let entry = self.entries[at];
+        while at > top {
+            let above = (at - 1) / 2;
+            if !entry.is_better(&self.entries[above]) {
+                break;
+            }
+            self.entries[at] = self.entries[above];
+            at = above;
+        }
+        self.entries[at] = entry;
     }
 }

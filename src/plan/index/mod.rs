@@ -11,22 +11,23 @@
 //! those of the plain scan, in every fleet. `tests` holds it.
 
 mod class;
+mod classes;
 mod columns;
 mod heap;
 mod keys;
+mod rooms;
 mod tallies;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
-use self::class::{Class, Meeting, Terms, Tier};
+use self::class::{Class, Meeting};
+use self::classes::{Classes, NumberedDemand};
 use self::columns::{ColumnNumbers, Columns};
-use self::heap::{Heap, HeapEntry};
 use self::keys::{Depends, Keys, RequestKey, depends};
 use self::tallies::{Tallies, What};
 use super::candidate::Request;
 use super::filter::{self, FILTERS, Filter, MEMBERSHIP};
-use super::pick::{Pick, Ranks};
+use super::pick::SelectedWorker;
 use super::pre_filter_state::PreFilterState;
 use super::score;
 use super::worker_states::WorkerStates;
@@ -51,20 +52,17 @@ pub(super) struct Index<'a> {
     keys: Keys<'a>,
     columns: Columns,
     tallies: Tallies<'a>,
-    classes: BTreeMap<RequestKey, usize>,
+    classes: Classes,
+    /// The classes by the keys.
+    by_key: BTreeMap<RequestKey, usize>,
     /// The classes by what the rules say, and by what makes workers one domain.
     alike: BTreeMap<(ColumnNumbers, u32), usize>,
-    list: Vec<Class>,
-    heaps: Vec<Heap>,
-    /// The heaps by the workers in them and by what the clusters take.
-    shared: BTreeMap<(Rc<[usize]>, u32), usize>,
     lacks: BTreeMap<u32, Lack>,
     /// The filters that depend on what is placed: through the domain of a worker only, and the others,
     /// of which capacity is not one.
     by_domain: Vec<&'static Filter>,
     by_worker: Vec<&'static Filter>,
     epoch: u64,
-    kept: usize,
 }
 
 impl<'a> Index<'a> {
@@ -82,16 +80,13 @@ impl<'a> Index<'a> {
             keys: Keys::new(fleet),
             columns: Columns::new()?,
             tallies: Tallies::default(),
-            classes: BTreeMap::new(),
+            classes: Classes::default(),
+            by_key: BTreeMap::new(),
             alike: BTreeMap::new(),
-            list: Vec::new(),
-            heaps: Vec::new(),
-            shared: BTreeMap::new(),
             lacks: BTreeMap::new(),
             by_domain,
             by_worker,
             epoch: 0,
-            kept: 0,
         })
     }
 
@@ -124,7 +119,7 @@ impl<'a> Index<'a> {
         request: &Request<'a>,
         pre_filter: &PreFilterState<'a>,
         states: &WorkerStates<'a>,
-    ) -> Option<Result<Pick, BTreeSet<ReasonCode>>> {
+    ) -> Option<Result<SelectedWorker, BTreeSet<ReasonCode>>> {
         if !is_known(request, states) {
             return None;
         }
@@ -132,31 +127,33 @@ impl<'a> Index<'a> {
         let meeting = Meeting::of(pre_filter)?;
         let key = self.keys.of(request);
         let key = self.keys.within(key, &meeting.domains);
-        let class = self.class(key, request, &meeting, states);
+        let class = self.class(key, request, &meeting.domains, states);
         let request = &request.within(pre_filter);
-        let found = self.best(class, key.demand(), request, &meeting, states);
-        let mut two = Ranks::default();
-        for entry in found {
-            let candidate = states.at(entry.place);
-            two.add(score::rank(request, candidate, candidate.worker?));
-        }
-        Some(two.into_pick().ok_or_else(|| self.refused(class, key, request, &meeting, states)))
+        let open = meeting.is_anything().then(|| self.open(class, request, &meeting, states));
+        let demand = NumberedDemand { number: key.demand(), amounts: request.demand() };
+        let (by_domain, by_worker) = (&self.by_domain, &self.by_worker);
+        let accept = |place: usize| {
+            let domain = meeting.by_worker.then_some(by_domain).into_iter().flatten();
+            passes(by_worker.iter().chain(domain), request, states, place)
+        };
+        let is_asked = meeting.by_worker || !by_worker.is_empty();
+        let accept = is_asked.then_some(&accept as &dyn Fn(usize) -> bool);
+        let found = self.classes.best(class, demand, open.as_deref(), accept, states);
+        let selected = found.into_selected(states);
+        Some(selected.ok_or_else(|| self.refused(class, key, request, &meeting, states)))
     }
 
     /// Begins anew where a worker changed otherwise than by being given a cluster.
     fn renew(&mut self, states: &WorkerStates<'_>) {
-        if self.epoch == states.epoch() && self.kept <= MOST {
+        if self.epoch == states.epoch() && self.classes.kept <= MOST {
             return;
         }
         self.tallies.clear();
-        self.classes.clear();
+        self.by_key.clear();
         self.alike.clear();
-        self.list.clear();
-        self.heaps.clear();
-        self.shared.clear();
+        self.classes = Classes::default();
         self.lacks.clear();
         self.epoch = states.epoch();
-        self.kept = 0;
     }
 
     /// The class of a key, worked out where it is a new one.
@@ -164,120 +161,37 @@ impl<'a> Index<'a> {
         &mut self,
         key: RequestKey,
         request: &Request<'_>,
-        meeting: &Meeting<'_>,
+        domains: &[&str],
         states: &WorkerStates<'_>,
     ) -> usize {
-        if let Some(known) = self.classes.get(&key) {
+        if let Some(known) = self.by_key.get(&key) {
             return *known;
         }
         let numbers = self.columns.numbers(key, request, states);
         let (verdicts, terms) = (self.columns.verdicts(&numbers), self.columns.terms(&numbers));
-        let (list, kept) = (&mut self.list, &mut self.kept);
-        let new = || {
-            let class = Class::new(&verdicts, &terms, &meeting.domains, states);
-            *kept += class.places();
-            list.push(class);
-            list.len() - 1
-        };
+        let classes = &mut self.classes;
+        let new = || classes.add(Class::new(&verdicts, &terms, domains, states));
         let class = *self.alike.entry((numbers, key.domains())).or_insert_with(new);
-        self.classes.insert(key, class);
+        self.by_key.insert(key, class);
         class
     }
 
-    /// The two best workers of a class.
-    fn best(
-        &mut self,
-        class: usize,
-        demand: u32,
-        request: &Request<'_>,
-        meeting: &Meeting<'_>,
-        states: &WorkerStates<'_>,
-    ) -> Vec<HeapEntry> {
-        let order = meeting.is_anything().then(|| self.order(class, request, meeting, states));
-        let mut found = Vec::with_capacity(2);
-        let (mut equal, mut two) = (Vec::new(), Vec::with_capacity(2));
-        let mut at = 0;
-        while let Some((terms, _)) = self.tier(class, order.as_deref(), at)
-            && found.len() < 2
-        {
-            while let Some((same, tier)) = self.tier(class, order.as_deref(), at)
-                && same == terms
-            {
-                let heap = self.heap(class, tier, demand, request, states);
-                let (by_domain, by_worker) = (&self.by_domain, &self.by_worker);
-                let accept = |place: usize| {
-                    let domain = meeting.by_worker.then_some(by_domain).into_iter().flatten();
-                    passes(by_worker.iter().chain(domain), request, states, place)
-                };
-                self.heaps[heap].best(&mut two, request, states, accept);
-                equal.append(&mut two);
-                at += 1;
-            }
-            equal.sort_by(|a: &HeapEntry, b| b.cmp(a));
-            equal.truncate(2 - found.len());
-            found.append(&mut equal);
-        }
-        found
-    }
-
-    /// The tier that comes there in an order, with its terms; without one in that of the class.
-    fn tier(
-        &self,
-        class: usize,
-        order: Option<&[(Terms, usize)]>,
-        at: usize,
-    ) -> Option<(Terms, usize)> {
-        match order {
-            Some(order) => order.get(at).copied(),
-            None => self.list[class].tiers.get(at).map(|tier| (tier.terms, at)),
-        }
-    }
-
-    /// The tiers that are open to a cluster which meets something, with their terms, the best first.
-    fn order(
+    /// By domains, the soft violations where they are open to a cluster which meets something.
+    fn open(
         &self,
         class: usize,
         request: &Request<'_>,
         meeting: &Meeting<'_>,
         states: &WorkerStates<'_>,
-    ) -> Vec<(Terms, usize)> {
+    ) -> Vec<Option<u32>> {
         let pre_filter = meeting.told_by_domain(request.pre_filter);
         let request = &request.within(&pre_filter);
-        let open = |(at, tier): (usize, &Tier)| {
-            let place = *tier.places.first()?;
-            let worker = states.at(place).worker?;
-            let open = passes(self.by_domain.iter(), request, states, place);
-            open.then(|| (score::with_scenes(tier.terms, request, worker), at))
+        let open = |place: &usize| {
+            let worker = states.at(*place).worker?;
+            let open = passes(self.by_domain.iter(), request, states, *place);
+            open.then(|| score::together(request, worker))
         };
-        let tiers = self.list[class].tiers.iter().enumerate();
-        let mut order: Vec<_> = tiers.filter_map(open).collect();
-        order.sort_unstable();
-        order
-    }
-
-    /// The heap of a tier. Classes share those of the same workers.
-    fn heap(
-        &mut self,
-        class: usize,
-        tier: usize,
-        demand: u32,
-        request: &Request<'_>,
-        states: &WorkerStates<'_>,
-    ) -> usize {
-        let tier = &mut self.list[class].tiers[tier];
-        if let Some(heap) = tier.heaps.get(&demand) {
-            return *heap;
-        }
-        let id = (Rc::clone(&tier.places), demand);
-        let (heaps, kept) = (&mut self.heaps, &mut self.kept);
-        let heap = *self.shared.entry(id).or_insert_with(|| {
-            let heap = Heap::new(&tier.places, request, states);
-            *kept += heap.len();
-            heaps.push(heap);
-            heaps.len() - 1
-        });
-        tier.heaps.insert(demand, heap);
-        heap
+        self.classes.list[class].samples.iter().map(open).collect()
     }
 
     /// Why no worker takes a cluster.
@@ -289,7 +203,7 @@ impl<'a> Index<'a> {
         meeting: &Meeting<'_>,
         states: &WorkerStates<'_>,
     ) -> BTreeSet<ReasonCode> {
-        let mut codes = self.list[class].codes.clone();
+        let mut codes = self.classes.list[class].codes.clone();
         codes.extend(self.lack(key.demand(), request.demand(), states));
         let mut reasons = Vec::new();
         let mut ask = |filter: &Filter, place: usize| {
@@ -299,11 +213,14 @@ impl<'a> Index<'a> {
         };
         let everywhere = || states.places().map(|(place, _)| place);
         self.by_worker.iter().for_each(|filter| everywhere().for_each(|at| ask(filter, at)));
+        let told_apart = meeting.told_apart(request.pre_filter, states);
         for filter in &self.by_domain {
-            if meeting.by_worker {
-                everywhere().for_each(|at| ask(filter, at));
-            } else {
-                self.list[class].samples.iter().for_each(|at| ask(filter, *at));
+            match &told_apart {
+                None => everywhere().for_each(|at| ask(filter, at)),
+                Some(others) => {
+                    let samples = self.classes.list[class].samples.iter();
+                    samples.chain(others).for_each(|at| ask(filter, *at));
+                }
             }
         }
         codes

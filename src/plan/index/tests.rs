@@ -7,11 +7,13 @@ use proptest::prelude::*;
 
 use super::class::is_by_domain;
 use super::keys::{Depends, Keys, depends};
+use super::rooms::Rooms;
 use super::{Index, is_known};
+use crate::model::api::Strategy;
 use crate::model::{Decision, ReasonCode};
 use crate::plan::candidate::{Candidate, Request};
 use crate::plan::depends_on::DependsOn;
-use crate::plan::filter::{FILTERS, Filter};
+use crate::plan::filter::{self, FILTERS, Filter};
 use crate::plan::laws::{Seen, todays_steps, unsettled};
 use crate::plan::score::{self, STILL};
 use crate::plan::world::World;
@@ -50,6 +52,50 @@ fn the_index_decides_as_the_plain_scan_does() {
     bound.at_least_of(1000);
     waiting.at_least_of(1000);
     constrained.at_least_of(100);
+}
+
+#[test]
+fn what_there_is_room_for_is_what_the_rules_say() {
+    let (room, none) = <(Seen, Seen)>::default();
+    todays_steps(|world, _| {
+        let input = world.input();
+        let mut run = cycle::begin(&input);
+        for grows in [false, true] {
+            if grows {
+                run.states.grow();
+            }
+            let mut rooms = Rooms::default();
+            for (number, cluster) in (1..).zip(world.fleet.clusters.values()) {
+                rooms.add(number, &cluster.demand, &run.states);
+                let request = run.request(cluster);
+                let documented = run.states.places().filter(|(_, c)| c.worker.is_some());
+                for (place, candidate) in documented {
+                    let has_room =
+                        filter::capacity_codes(&cluster.demand, candidate).next().is_none();
+                    let told = rooms.moving(place, number, &run.states);
+                    prop_assert_eq!(
+                        told.is_some(),
+                        has_room,
+                        "{} on {}",
+                        cluster.name,
+                        candidate.name
+                    );
+                    let Some(told) = told.filter(|_| request.strategy() == Strategy::Spread) else {
+                        none.note(usize::from(!has_room));
+                        continue;
+                    };
+                    let (used, of) = score::share::after(&request, candidate);
+                    let (told_used, told_of) = told.share;
+                    prop_assert_eq!(used * i128::from(told_of), i128::from(told_used) * of);
+                    prop_assert_eq!(told.clusters, candidate.plan.clusters);
+                    room.note(1);
+                }
+            }
+        }
+        Ok(())
+    });
+    room.at_least_of(5000);
+    none.at_least_of(1000);
 }
 
 /// A rule: how a failure calls it, what it declares to read, and how it is asked.
@@ -175,7 +221,7 @@ fn keys_and_classes(fleet: &str) -> (usize, usize) {
         let pre_filter = index.pre_filter(&request, &run.states);
         index.choose(&request, &pre_filter, &run.states).unwrap().unwrap();
     }
-    (index.classes.len(), index.list.len())
+    (index.by_key.len(), index.classes.list.len())
 }
 
 #[test]

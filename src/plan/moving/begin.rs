@@ -190,7 +190,7 @@ pub(super) fn go<'a>(run: &mut PlanRun<'a>, named: &Named<'a>) -> Result<(), Blo
     let (cluster, on) = (named.cluster, &named.on);
     let how = transfer::kind(&run.input, cluster, named.cause);
     let pick = elsewhere(run, cluster, (on, how)).map_err(Blocker::NoWorkerFits)?;
-    let binding = run.binding(cluster, pick);
+    let binding = run.binding(cluster, pick.into());
     let to = binding.worker.clone();
     let takes = run.takes(&cluster.name);
     run.take_place(&to, cluster, Taking::besides(&cluster.demand, &takes));

@@ -25,7 +25,7 @@ pub(in crate::plan) fn choose_again(run: &mut PlanRun<'_>) -> bool {
         }
         match elsewhere(run, cluster, (one.from, MoveKind::Rebuild)) {
             Ok(pick) => {
-                let binding = run.binding(cluster, pick);
+                let binding = run.binding(cluster, pick.into());
                 let taking = Taking::besides(&cluster.demand, &one.row.demand);
                 run.take_place(&binding.worker, cluster, taking);
                 go_to(run, &name, binding);

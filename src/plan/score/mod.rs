@@ -8,12 +8,10 @@ mod preferred;
 pub(super) mod share;
 mod soft_violations;
 
-use std::cmp::Ordering;
-
 use super::candidate::{Candidate, Request};
 use super::depends_on::DependsOn;
 use super::pre_filter_state;
-use crate::model::{Rank, Worker};
+use crate::model::{Rank, Term, Worker};
 
 /// What the terms of the order depend on, in that order.
 #[cfg_attr(not(test), expect(dead_code, reason = "the test of the context reads it"))]
@@ -30,6 +28,8 @@ pub(super) const READS: [&[DependsOn]; 8] = [
 
 /// A term that stays as it is while clusters are placed.
 pub(super) struct Still {
+    /// What it is called.
+    pub(super) term: Term,
     /// What it depends on.
     pub(super) reads: &'static [DependsOn],
     /// Its value for a worker: smaller is better.
@@ -38,61 +38,93 @@ pub(super) struct Still {
 
 /// The terms that stay as they are while clusters are placed; they come first in the order.
 pub(super) const STILL: [Still; 3] = [
-    Still { reads: soft_violations::READS, of: |r, w| u64::from(soft_violations::taints(r, w)) },
-    Still { reads: preferred::READS, of: |r, w| u64::MAX - preferred::weight(r, w) },
-    Still { reads: distance::READS, of: |r, w| u64::from(distance::between(r, w)) },
+    Still {
+        term: Term::SoftViolations,
+        reads: soft_violations::READS,
+        of: |r, w| u64::from(soft_violations::taints(r, w)),
+    },
+    Still {
+        term: Term::PreferredAffinity,
+        reads: preferred::READS,
+        of: |r, w| u64::MAX - preferred::weight(r, w),
+    },
+    Still {
+        term: Term::LocationDistance,
+        reads: distance::READS,
+        of: |r, w| u64::from(distance::between(r, w)),
+    },
 ];
 
 /// The terms that every cluster changes which is placed; they come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MovingTerms {
-    /// The share used after the pick.
-    pub(super) share: (i128, i128),
+    /// The share used after the pick: numerator and denominator.
+    pub(super) share: (u64, u64),
     /// The clusters there.
     pub(super) clusters: u64,
 }
 
 impl MovingTerms {
-    /// Which of two workers is better (`Less` is better) that are equal in all earlier terms.
-    pub(super) fn compare(&self, other: &Self) -> Ordering {
+    /// Whether this worker is better than another one that is equal in all earlier terms; where it is equal in these, too, its
+    /// name says so.
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "which is better is as good as random, and a processor that guesses it is wrong half of the time"
+    )]
+    pub(super) fn is_better(&self, other: &Self, has_smaller_name: bool) -> bool {
+        let (share, others) = self.shares(other);
+        let (clusters, there) = (self.clusters, other.clusters);
+        let decided = (share < others) | ((share == others) & (clusters < there));
+        decided | ((share == others) & (clusters == there) & has_smaller_name)
+    }
+
+    /// By which term two workers differ that are equal in all earlier terms.
+    pub(super) fn term(&self, other: &Self) -> Term {
+        let (share, others) = self.shares(other);
+        if share != others {
+            Term::ShareUsed
+        } else if self.clusters == other.clusters {
+            Term::Name
+        } else {
+            Term::Clusters
+        }
+    }
+
+    /// The shares over the product of what they are parts of.
+    fn shares(&self, other: &Self) -> (u128, u128) {
+        let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
         let ((used, of), (other_used, other_of)) = (self.share, other.share);
-        let share = used.saturating_mul(other_of).cmp(&other_used.saturating_mul(of));
-        share.then(self.clusters.cmp(&other.clusters))
+        (product(used, other_of), product(other_used, of))
     }
 }
 
 /// Where a worker stands for a cluster.
 pub(super) fn rank(request: &Request<'_>, candidate: &Candidate<'_>, worker: &Worker) -> Rank {
-    let MovingTerms { share, clusters } = moving(request, candidate);
     Rank {
         group: group::of(request, worker),
         soft_violations: soft_violations::count(request, worker),
         preferred: preferred::weight(request, worker),
         preferred_by_carp: preferred::by_carp(request, worker),
         distance: distance::between(request, worker),
-        share,
+        share: share::after(request, candidate),
         strategy: request.strategy(),
-        clusters,
+        clusters: clusters::there(candidate),
         worker: worker.name.clone(),
     }
-}
-
-/// The moving terms of a worker for a cluster.
-pub(super) fn moving(request: &Request<'_>, candidate: &Candidate<'_>) -> MovingTerms {
-    MovingTerms { share: share::after(request, candidate), clusters: clusters::there(candidate) }
 }
 
 /// The place of the soft violations among the terms that stay.
 const SOFT: usize = 0;
 
-/// The terms of a worker with the soft violations of what the cluster meets there.
-pub(super) fn with_scenes(
-    mut terms: [u64; STILL.len()],
-    request: &Request<'_>,
-    worker: &Worker,
-) -> [u64; STILL.len()] {
-    terms[SOFT] += u64::from(soft_violations::together(request, worker));
+/// The terms of a worker with so many soft violations of rules about what is placed.
+pub(super) fn with_soft(mut terms: [u64; STILL.len()], soft: u32) -> [u64; STILL.len()] {
+    terms[SOFT] += u64::from(soft);
     terms
+}
+
+/// The soft violations of rules about what is placed: the same for all workers that are in the same domains.
+pub(super) fn together(request: &Request<'_>, worker: &Worker) -> u32 {
+    soft_violations::together(request, worker)
 }
 
 #[cfg(test)]

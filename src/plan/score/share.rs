@@ -20,7 +20,7 @@ pub(super) const READS: &[DependsOn] = &[
 ];
 
 /// Numerator and denominator; the denominator is at least 1.
-pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, i128) {
+pub(in crate::plan) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, i128) {
     let plan = &candidate.plan;
     let shares = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO).map(
         |(resource, needs)| {
@@ -36,6 +36,36 @@ pub(super) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, 
         (used, of)
     }
 }
+
+/// The same where clusters are spread, of what is used after the pick of each resource that the cluster takes and the most of it
+/// that counts. What is small enough to be multiplied stands as it is, not in its lowest terms: two are compared all the same.
+pub(in crate::plan) fn spread(
+    shares: impl Iterator<Item = (Quantity, Quantity)>,
+    is_pending: bool,
+) -> (u64, u64) {
+    let share = |(used, of): (Quantity, Quantity)| small(used.thousandths(), of.thousandths());
+    let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+    let larger = |largest: (u64, u64), share: (u64, u64)| {
+        if product(share.0, largest.1) > product(largest.0, share.1) { share } else { largest }
+    };
+    let (used, of) = shares.map(share).fold((0, 1), larger);
+    if is_pending { (of.saturating_sub(used), of) } else { (used, of) }
+}
+
+fn small(used: i128, capacity: i128) -> (u64, u64) {
+    let small = |amount: i128| u64::try_from(amount).ok().filter(|amount| *amount <= MOST);
+    match (small(used), small(capacity)) {
+        (Some(used), Some(capacity)) if capacity > 0 => (used, capacity),
+        _ => {
+            let (used, capacity) = fraction(used, capacity);
+            let fits = |amount| u64::try_from(amount).unwrap_or(MOST);
+            (fits(used), fits(capacity))
+        }
+    }
+}
+
+/// The most that a part of a fraction can be.
+const MOST: u64 = i64::MAX as u64;
 
 /// The share used on the worker that a cluster is on, the cluster counted and these amounts not; `None`
 /// where it is not known what the worker has.
@@ -73,7 +103,7 @@ fn fraction(used: i128, capacity: i128) -> (i128, i128) {
     }
     let divisor = greatest_common_divisor(used, capacity);
     let (mut used, mut capacity) = (used / divisor, capacity / divisor);
-    while used > i128::from(i64::MAX) || capacity > i128::from(i64::MAX) {
+    while used > i128::from(MOST) || capacity > i128::from(MOST) {
         used >>= 1;
         capacity >>= 1;
     }

@@ -98,7 +98,7 @@ impl<'a> WorkerStates<'a> {
     }
 
     /// The place of a worker.
-    pub(super) fn place(&self, name: &Name) -> Option<usize> {
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.find(name)
     }
 
@@ -204,8 +204,8 @@ impl<'a> WorkerStates<'a> {
         self.workers.into_iter().map(|c| (c.name.clone(), c.plan)).collect()
     }
 
-    fn find(&self, name: &Name) -> Option<usize> {
-        self.workers.binary_search_by(|c| c.name.cmp(name)).ok()
+    fn find(&self, name: &str) -> Option<usize> {
+        self.workers.binary_search_by(|c| c.name.as_str().cmp(name)).ok()
     }
 
     fn change(&mut self, worker: &Name, change: impl FnOnce(&mut WorkerPlan)) {
