@@ -126,11 +126,14 @@ impl<'a> Group<'a> {
         })
     }
 
+    /// Whether the group has a cluster, where that has all labels by which its parts are told apart.
+    pub(super) fn has(&self, info: &ClusterInfo<'_>) -> bool {
+        self.tenants.has(info.tenant) && self.selector.is_none_or(|selector| selector.selects(info))
+    }
+
     /// Whether the group has a cluster, and in which part.
     pub(super) fn part(&self, info: &ClusterInfo<'a>) -> Option<Values<'a>> {
-        let selected = self.tenants.has(info.tenant)
-            && self.selector.is_none_or(|selector| selector.selects(info));
-        selected.then(|| self.values(info)).flatten()
+        self.has(info).then(|| self.values(info)).flatten()
     }
 }
 

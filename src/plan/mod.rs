@@ -31,6 +31,7 @@ mod fold;
 mod group;
 mod holds;
 mod index;
+mod lookup;
 mod moment;
 mod move_cause;
 mod moves;

@@ -17,8 +17,8 @@ impl<'a> SpreadState<'a> {
     /// the domain that a worker is for itself is known.
     fn take_in_the_unknown(&mut self, part: Option<&PartCounts<'a>>, states: &WorkerStates<'a>) {
         for worker in states.unloaded().filter(|_| self.refuses) {
-            let there = part.and_then(|part| part.there.get(worker));
-            let there = there.map_or(0, |names| names.len() as u64);
+            let there = part.zip(states.place(worker)).map_or(0, |(part, at)| part.on(at).len());
+            let there = there as u64;
             if self.key == topology::WORKER {
                 self.counts.insert(worker.as_str(), there);
                 continue;
@@ -71,19 +71,15 @@ impl<'a> PreFilterState<'a> {
         let floor = |scene: &SpreadState<'a>| {
             let min = scene.counts.values().copied().min().unwrap_or(0);
             let lowest = scene.counts.iter().filter(|(_, count)| **count == min);
-            Floor {
-                key: scene.key,
-                group: counts.place(&scene.group),
-                values: scene.values.clone(),
-                domains: lowest.map(|(domain, _)| *domain).collect(),
-            }
+            let domains = lowest.map(|(domain, _)| *domain).collect();
+            Floor::new(scene.key, counts.place(&scene.group), scene.values.clone(), domains)
         };
         self.spread.iter().filter(|s| s.refuses).map(floor).collect()
     }
 }
 
 /// The domains that have the fewest clusters of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Floor<'a> {
     key: &'a str,
     /// The place of the group among those that are counted.
@@ -93,6 +89,16 @@ pub(super) struct Floor<'a> {
 }
 
 impl<'a> Floor<'a> {
+    /// By a key, of a part of the group at a place, which has the fewest in these domains.
+    pub(super) fn new(
+        key: &'a str,
+        group: Option<usize>,
+        values: Values<'a>,
+        domains: BTreeSet<&'a str>,
+    ) -> Self {
+        Self { key, group, values, domains }
+    }
+
     /// Takes note of the last binding.
     pub(super) fn note(&mut self, worker: &'a Worker, counts: &Counts<'a>) {
         if self.group.is_some_and(|group| counts.has_just_changed(group, &self.values))
@@ -143,15 +149,14 @@ fn spread<'a>(
     }
     let needed = needed(&pre_filter);
     let parts: Vec<_> = pre_filter.iter().map(|s| counts.part(&s.group, &s.values)).collect();
-    for candidate in states.considered() {
+    for (place, candidate) in states.places() {
         let Some(worker) = candidate.worker.filter(|w| is_one_of(request, candidate, w, &needed))
         else {
             continue;
         };
         for (scene, part) in pre_filter.iter_mut().zip(&parts) {
             let Some(domain) = topology::domain(scene.key, worker) else { continue };
-            let there = part.and_then(|part| part.there.get(candidate.name));
-            let there = there.map_or(0, |names| names.len() as u64);
+            let there = part.map_or(0, |part| part.on(place).len() as u64);
             *scene.counts.entry(domain).or_default() += there;
         }
     }
@@ -195,9 +200,10 @@ fn apart<'a>(
             taken: BTreeMap::new(),
             anywhere: None,
         };
-        for (worker, names) in parts.into_iter().flat_map(|part| &part.there) {
-            let Some(&first) = names.iter().find(|name| **name != info.name) else { continue };
-            scene.occupy(worker, first, states);
+        for (place, names) in parts.into_iter().flat_map(PartCounts::workers) {
+            let others = names.iter().filter(|name| **name != info.name);
+            let Some(&first) = others.min() else { continue };
+            scene.occupy((place, counts.worker(place)), first, states);
         }
         let says = !scene.taken.is_empty() || scene.anywhere.is_some();
         says.then_some(scene)
@@ -206,8 +212,13 @@ fn apart<'a>(
 }
 
 impl<'a> AntiAffinityState<'a> {
-    fn occupy(&mut self, worker: &'a Name, cluster: &'a Name, states: &WorkerStates<'a>) {
-        let document = states.get(worker).and_then(|candidate| candidate.worker);
+    fn occupy(
+        &mut self,
+        (place, worker): (usize, &'a Name),
+        cluster: &'a Name,
+        states: &WorkerStates<'a>,
+    ) {
+        let document = states.get_at(place).and_then(|candidate| candidate.worker);
         let domain = match document {
             Some(worker) => topology::domain(self.key, worker),
             None if self.key == topology::WORKER => Some(worker.as_str()),

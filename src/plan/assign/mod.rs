@@ -149,8 +149,10 @@ impl<'a> PlanRun<'a> {
 
     /// A place on a worker is taken.
     pub(super) fn take_place(&mut self, worker: &Name, cluster: &'a Cluster, taking: Taking<'_>) {
-        let policy = self.policies.select(cluster);
-        self.states.bind(worker, cluster, policy, taking);
+        let membership = self.states.counts.membership(&self.request(cluster));
+        if let Some(place) = self.states.place(worker) {
+            self.states.bind(place, cluster, &membership, taking);
+        }
         self.bindings += 1;
     }
 
@@ -288,9 +290,13 @@ impl<'a> PlanRun<'a> {
 
     fn bind(&mut self, request: &Request<'a>, selected: SelectedWorker) {
         let (cluster, policy) = (request.cluster, request.policy);
+        let place = selected.place.or_else(|| self.states.place(&selected.worker));
         let binding = binding(policy, selected);
-        self.states.bind(&binding.worker, cluster, policy, Taking::all(&cluster.demand));
-        self.bindings += 1;
+        if let Some(place) = place {
+            let membership = self.states.counts.membership(request);
+            self.states.bind(place, cluster, &membership, Taking::all(&cluster.demand));
+            self.bindings += 1;
+        }
         self.decide(cluster, Decision::Bind(binding));
         self.evaluated += 1;
     }

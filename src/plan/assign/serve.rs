@@ -107,7 +107,7 @@ impl<'a> PlanRun<'a> {
             return Vec::new();
         }
         let counts = &self.states.counts;
-        let last = counts.last_worker().and_then(|worker| self.states.get(worker));
+        let last = counts.last_worker().and_then(|place| self.states.get_at(place));
         let Some(worker) = last.and_then(|candidate| candidate.worker) else { return Vec::new() };
         let rises = |one: &mut Refused<'a>| match &mut one.floors {
             Some(floors) => {

@@ -112,13 +112,31 @@ impl<'a> RuleGroups<'a> {
         self.groups.binary_search(group).ok()
     }
 
+    /// The places of the groups that a cluster is in, as far as it has their labels.
+    pub(super) fn places_of_groups<'s>(
+        &'s self,
+        info: &'s ClusterInfo<'a>,
+    ) -> impl Iterator<Item = usize> + 's {
+        self.finder.may_select(info.labels).filter(|place| self.groups[*place].has(info))
+    }
+
     /// The places of the groups that a cluster is in, and the part of each.
     pub(super) fn groups_of<'s>(
         &'s self,
         info: &'s ClusterInfo<'a>,
     ) -> impl Iterator<Item = (usize, Values<'a>)> + 's {
-        let places = self.finder.may_select(info.labels);
-        places.filter_map(|place| Some((place, self.groups[place].part(info)?)))
+        let places = self.places_of_groups(info);
+        places.filter_map(|place| Some((place, self.groups[place].values(info)?)))
+    }
+
+    /// The places of the rules by which a cluster keeps away from others, as far as it has their labels.
+    pub(super) fn anti_affinity_with<'s>(
+        &'s self,
+        member: &'s Member<'a>,
+    ) -> impl Iterator<Item = usize> + 's {
+        let by_policy = member.policy.into_iter().flat_map(group::anti_affinity_of);
+        let all = by_policy.chain(group::own_anti_affinity(member.own, member.info.tenant));
+        all.filter_map(|term| self.anti_affinity.binary_search(&term).ok())
     }
 
     /// The places of the rules by which a cluster keeps away from others, and the part of each rule.
@@ -126,11 +144,9 @@ impl<'a> RuleGroups<'a> {
         &'s self,
         member: &'s Member<'a>,
     ) -> impl Iterator<Item = (usize, Values<'a>)> + 's {
-        let by_policy = member.policy.into_iter().flat_map(group::anti_affinity_of);
-        let all = by_policy.chain(group::own_anti_affinity(member.own, member.info.tenant));
-        all.filter_map(|term| {
-            let place = self.anti_affinity.binary_search(&term).ok()?;
-            Some((place, term.group.values(&member.info)?))
+        let places = self.anti_affinity_with(member);
+        places.filter_map(|place| {
+            Some((place, self.anti_affinity[place].group.values(&member.info)?))
         })
     }
 

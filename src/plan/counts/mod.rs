@@ -11,9 +11,11 @@
 mod asked;
 mod here;
 mod locks;
+mod part;
 mod standing;
 mod told;
 
+pub(super) use part::PartCounts;
 pub use standing::{are_even, counts_nothing, is_counted_by, stand_with, stand_without, standing};
 pub(super) use told::CountsContext;
 
@@ -25,25 +27,21 @@ use asked::RuleGroups;
 use here::Here;
 use locks::Locks;
 
+use super::candidate::Request;
 use super::deletion::Deletions;
 use super::group::{self, AntiAffinityTerm, ClusterInfo, Group, Values};
+use super::lookup::LookupMap;
 use super::policy::Policies;
+use super::taking::Taking;
 use super::{PlanInput, amounts};
 use crate::model::api::AntiAffinity;
 use crate::model::{Cluster, Counted, IndexRow, Name, Policy, Resources};
 
-/// The clusters of one part of a group.
-#[derive(Clone, Debug, Default)]
-pub(super) struct PartCounts<'a> {
-    /// At which binding it changed last.
-    changed: u64,
-    /// By worker.
-    pub(super) there: BTreeMap<&'a Name, BTreeSet<&'a Name>>,
-    /// The workers of those that came, in that order.
-    pub(super) arrivals: Vec<&'a Name>,
-}
+/// A part of a group, or those from whom a rule keeps away: the place of the group or the rule, and the values.
+type GroupPart<'a> = (usize, Values<'a>);
 
-type Parts<'a> = BTreeMap<Values<'a>, PartCounts<'a>>;
+/// The clusters by part, in the order in which the parts were met. Nothing is read in that order.
+type Parts<'a> = LookupMap<GroupPart<'a>, PartCounts<'a>>;
 
 /// What the clusters of one tenant take.
 #[derive(Clone, Debug, Default)]
@@ -62,21 +60,31 @@ pub(super) struct Counts<'a> {
     asked: Rc<RuleGroups<'a>>,
     /// How many clusters were placed.
     now: u64,
-    /// Where the last of them was.
-    last: Option<&'a Name>,
-    /// The parts of groups that it came to.
-    last_parts: Vec<(usize, Values<'a>)>,
-    /// The clusters that are in a group, by its place.
-    groups: Vec<Parts<'a>>,
-    /// The clusters that have a rule of anti-affinity, by the part of the group that they keep away from,
-    /// by the place of the rule.
-    keepers: Vec<Parts<'a>>,
+    /// The place of the worker of the last of them.
+    last: Option<usize>,
+    /// The parts of groups that it came to, by their places among all.
+    last_parts: Vec<usize>,
+    /// The clusters that are in a group.
+    groups: Parts<'a>,
+    /// The clusters that have a rule of anti-affinity, by the part of its group that they keep away from.
+    keepers: Parts<'a>,
+    /// The workers by place: those of the run, in the order of their names, and then others on which something stands.
+    workers: Vec<&'a Name>,
+    /// How many of them are of the run.
+    of_run: usize,
     /// The tenants that have a quota.
     tenants: BTreeMap<&'a str, Usage<'a>>,
     /// What the next run need not count.
     counted: Arc<Counted>,
     /// How many of the locks were counted row by row.
     anew: u64,
+}
+
+/// The places of the groups in which a cluster is, as far as it has their labels, and those of its rules of anti-affinity.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Membership {
+    groups: Vec<usize>,
+    rules: Vec<usize>,
 }
 
 /// A cluster with a place.
@@ -88,17 +96,18 @@ struct Member<'a> {
 }
 
 impl<'a> Counts<'a> {
-    /// The counts as the last run left them.
+    /// The counts as the last run left them, of workers in the order of their names.
     pub(super) fn new(
         input: &PlanInput<'a>,
         policies: &Policies<'a>,
         deletions: &Deletions,
+        workers: Vec<&'a Name>,
     ) -> Self {
         let asked = RuleGroups::of(input, policies);
         let limited = input.fleet.spec.tenants.iter().filter(|tenant| tenant.quota.is_some());
         let mut counts = Self {
-            groups: vec![Parts::new(); asked.groups().len()],
-            keepers: vec![Parts::new(); asked.anti_affinity().len()],
+            of_run: workers.len(),
+            workers,
             tenants: limited.map(|tenant| (&*tenant.name, Usage::default())).collect(),
             asked: Rc::new(asked),
             ..Self::default()
@@ -145,17 +154,19 @@ impl<'a> Counts<'a> {
         self.counted = Arc::new(counted);
     }
 
-    /// Adds the clusters of one worker.
+    /// Adds the clusters of one worker, to which none were added yet.
     fn add(&mut self, worker: &'a Name, here: Here<'a>) {
-        let come = |all: &mut Vec<Parts<'a>>, parts: here::PartsHere<'a>| {
-            for ((place, values), names) in parts {
-                let Some(parts) = all.get_mut(place) else { continue };
-                let part = parts.entry(values).or_default();
-                part.there.insert(worker, names.into_iter().collect());
+        let place = self.workers[..self.of_run].binary_search(&worker).unwrap_or_else(|_| {
+            self.workers.push(worker);
+            self.workers.len() - 1
+        });
+        let come = |all: &mut Parts<'a>, rules: usize, parts: here::PartsHere<'a>| {
+            for (part, names) in parts.into_iter().filter(|((rule, _), _)| *rule < rules) {
+                all.entry(part).or_default().add(place, names);
             }
         };
-        come(&mut self.groups, here.groups);
-        come(&mut self.keepers, here.keepers);
+        come(&mut self.groups, self.asked.groups().len(), here.groups);
+        come(&mut self.keepers, self.asked.anti_affinity().len(), here.keepers);
         for ((tenant, location), takes) in here.tenants {
             self.grant(tenant, location, &takes);
         }
@@ -166,33 +177,52 @@ impl<'a> Counts<'a> {
         (Arc::clone(&self.counted), self.anew)
     }
 
-    /// A cluster comes to a worker, and takes that of what its tenant is granted.
+    /// The groups in which a cluster is, and its rules of anti-affinity.
+    pub(super) fn membership(&self, request: &Request<'a>) -> Membership {
+        let info = request.info();
+        let own = request.cluster.spec.own_anti_affinity();
+        let member = Member { info, policy: request.policy, own };
+        let rules: BTreeSet<usize> = self.asked.anti_affinity_with(&member).collect();
+        Membership {
+            groups: self.asked.places_of_groups(&info).collect(),
+            rules: rules.into_iter().collect(),
+        }
+    }
+
+    /// A cluster of such groups comes to the worker at a place, and takes that of what its tenant is granted.
     pub(super) fn bind(
         &mut self,
         cluster: &'a Cluster,
-        policy: Option<&'a Policy>,
-        worker: &'a Name,
-        of_quota: &Resources,
+        membership: &Membership,
+        place: usize,
+        taking: Taking<'_>,
     ) {
-        let info = ClusterInfo::of(cluster);
+        let (info, is_new) = (ClusterInfo::of(cluster), taking.elsewhere.is_none());
         self.now += 1;
-        self.last = Some(worker);
-        self.come(Member { info, policy, own: cluster.spec.own_anti_affinity() }, worker);
-        self.take(info, of_quota);
+        self.last = Some(place);
+        self.last_parts.clear();
+        for group in &membership.groups {
+            let Some(values) = self.asked.groups()[*group].values(&info) else { continue };
+            let part = self.groups.entry((*group, values));
+            self.last_parts.push(part.index());
+            part.or_default().arrive(place, (info.name, is_new), self.now);
+        }
+        for rule in &membership.rules {
+            let Some(values) = self.asked.anti_affinity()[*rule].group.values(&info) else {
+                continue;
+            };
+            let part = self.keepers.entry((*rule, values)).or_default();
+            part.arrive(place, (info.name, is_new), self.now);
+        }
+        self.take(info, &taking.of_quota());
     }
 
     /// A cluster is taken off a worker, to see what would be without it.
     pub(super) fn unbind(&mut self, cluster: &Cluster, worker: &Name, of_quota: &Resources) {
-        let leave = |parts: &mut Parts<'a>| {
-            for part in parts.values_mut() {
-                if let Some(names) = part.there.get_mut(worker) {
-                    names.remove(&cluster.name);
-                }
-                part.there.retain(|_, names| !names.is_empty());
-            }
-        };
-        self.groups.iter_mut().for_each(leave);
-        self.keepers.iter_mut().for_each(leave);
+        if let Some(place) = self.workers.iter().position(|other| *other == worker) {
+            let parts = self.groups.values_mut().chain(self.keepers.values_mut());
+            parts.for_each(|part| part.leave(place, &cluster.name));
+        }
         let nothing = Resources::new();
         self.resize(&cluster.tenant, &cluster.spec.location, of_quota, &nothing);
     }
@@ -213,18 +243,6 @@ impl<'a> Counts<'a> {
         }
     }
 
-    fn come(&mut self, member: Member<'a>, worker: &'a Name) {
-        let (asked, name) = (Rc::clone(&self.asked), member.info.name);
-        self.last_parts.clear();
-        for (place, values) in asked.groups_of(&member.info) {
-            arrive(&mut self.groups[place], values.clone(), name, worker, self.now);
-            self.last_parts.push((place, values));
-        }
-        for (place, values) in asked.anti_affinity_of(&member) {
-            arrive(&mut self.keepers[place], values, name, worker, self.now);
-        }
-    }
-
     fn take(&mut self, info: ClusterInfo<'a>, of_quota: &Resources) {
         self.grant(info.tenant, info.location, of_quota);
     }
@@ -238,7 +256,17 @@ impl<'a> Counts<'a> {
 
     /// The clusters of a part of a group.
     pub(super) fn part(&self, group: &Group<'a>, values: &Values<'a>) -> Option<&PartCounts<'a>> {
-        self.groups[self.asked.place(group)?].get(values)
+        self.part_at(self.asked.place(group)?, values.clone())
+    }
+
+    /// The clusters of a part of the group at a place.
+    pub(super) fn part_at(&self, place: usize, values: Values<'a>) -> Option<&PartCounts<'a>> {
+        self.groups.get(&(place, values))
+    }
+
+    /// The placed clusters that have the rule of anti-affinity at a place, and keep away from a part of its group.
+    pub(super) fn keepers_at(&self, rule: usize, values: Values<'a>) -> Option<&PartCounts<'a>> {
+        self.keepers.get(&(rule, values))
     }
 
     /// The placed clusters whose own rules are about a newcomer.
@@ -246,10 +274,10 @@ impl<'a> Counts<'a> {
         &self,
         info: &ClusterInfo<'a>,
     ) -> impl Iterator<Item = (AntiAffinityTerm<'a>, &PartCounts<'a>)> {
-        let anti_affinity = self.asked.anti_affinity().iter().zip(&self.keepers);
-        anti_affinity.filter(|(_, parts)| !parts.is_empty()).filter_map(|(term, parts)| {
-            let values = term.group.part(info)?;
-            Some((*term, parts.get(&values)?))
+        let rules = self.asked.anti_affinity().iter().enumerate();
+        let rules = rules.filter(|_| !self.keepers.is_empty());
+        rules.filter_map(|(rule, term)| {
+            Some((*term, self.keepers_at(rule, term.group.part(info)?)?))
         })
     }
 
@@ -263,9 +291,14 @@ impl<'a> Counts<'a> {
         self.now
     }
 
-    /// The worker of the last binding.
-    pub(super) fn last_worker(&self) -> Option<&'a Name> {
+    /// The place of the worker of the last binding.
+    pub(super) fn last_worker(&self) -> Option<usize> {
         self.last
+    }
+
+    /// The worker at a place.
+    pub(super) fn worker(&self, place: usize) -> &'a Name {
+        self.workers[place]
     }
 
     /// The place of a group among those that are counted.
@@ -275,7 +308,8 @@ impl<'a> Counts<'a> {
 
     /// Whether the last binding changed a part of the group at a place.
     pub(super) fn has_just_changed(&self, place: usize, values: &Values<'a>) -> bool {
-        self.last_parts.iter().any(|(at, part)| *at == place && part == values)
+        let parts = self.last_parts.iter().filter_map(|at| self.groups.get_index(*at));
+        parts.into_iter().any(|((group, part), _)| *group == place && part == values)
     }
 
     /// At which binding a part of a group changed last.
@@ -308,20 +342,6 @@ pub(super) fn own_groups_of(cluster: &Cluster) -> impl Iterator<Item = Group<'_>
 pub(super) fn own_groups(row: &IndexRow) -> impl Iterator<Item = Group<'_>> {
     let spread = group::own_spread(&row.spread, &row.tenant).map(|(_, group)| group);
     spread.chain(group::own_anti_affinity(&row.anti_affinity, &row.tenant).map(|term| term.group))
-}
-
-fn arrive<'a>(
-    parts: &mut Parts<'a>,
-    values: Values<'a>,
-    name: &'a Name,
-    worker: &'a Name,
-    now: u64,
-) {
-    let part = parts.entry(values).or_default();
-    part.changed = now;
-    if part.there.entry(worker).or_default().insert(name) {
-        part.arrivals.push(worker);
-    }
 }
 
 #[cfg(test)]

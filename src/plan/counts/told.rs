@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Counts, Parts};
-use crate::model::{Name, Resources};
+use super::{Counts, GroupPart, PartCounts, Parts};
+use crate::model::Resources;
 use crate::plan::group::{self, AntiAffinityTerm, Group};
 use crate::plan::policy::Policies;
 
@@ -22,19 +22,20 @@ impl<'a> Counts<'a> {
             spread.chain(group::anti_affinity_of(policy).map(|term| term.group))
         });
         let asked: BTreeSet<Group<'a>> = of_policies.chain(rows).collect();
-        let places = asked.iter().filter_map(|group| self.asked.place(group));
-        let groups = places.map(|place| (&self.asked.groups()[place], &self.groups[place]));
-        let keepers = self.asked.anti_affinity().iter().zip(&self.keepers);
+        let places = asked.iter().filter_map(|group| self.asked.place(group)).collect();
         CountsContext {
-            groups: groups.flat_map(|(group, parts)| rows_of(group, parts)).collect(),
-            keepers: keepers.flat_map(|(term, parts)| rows_of(term, parts)).collect(),
+            groups: count_rows(self.asked.groups(), &self.groups, Some(&places)),
+            keepers: count_rows(self.asked.anti_affinity(), &self.keepers, None),
             tenants: self.tenants.iter().map(|(t, u)| (*t, &u.total, &u.locations)).collect(),
         }
     }
 }
 
-/// A group or rule, the values of a part of it, and how many clusters there are by worker.
-type CountRow<'s, K> = (&'s K, &'s [&'s str], Vec<(&'s Name, usize)>);
+/// The values of a part, and how many clusters there are by the place of the worker, of which the context has all in that order.
+type PartRow<'s> = (&'s [&'s str], Vec<(usize, usize)>);
+
+/// A group or rule, and its parts.
+type CountRow<'s, K> = (&'s K, Vec<PartRow<'s>>);
 
 /// The counts as the context has them.
 #[derive(Serialize)]
@@ -44,9 +45,20 @@ pub(in crate::plan) struct CountsContext<'s> {
     tenants: Vec<(&'s str, &'s Resources, &'s BTreeMap<&'s str, Resources>)>,
 }
 
-fn rows_of<'s, K>(of: &'s K, parts: &'s Parts<'_>) -> impl Iterator<Item = CountRow<'s, K>> {
-    parts.iter().filter(|(_, part)| !part.there.is_empty()).map(move |(values, part)| {
-        let by_worker = part.there.iter().map(|(worker, names)| (*worker, names.len()));
-        (of, values.as_slice(), by_worker.collect())
-    })
+/// The counts by group or rule, of those at these places.
+fn count_rows<'s, 'a, K>(
+    rules: &'s [K],
+    parts: &'s Parts<'a>,
+    places: Option<&BTreeSet<usize>>,
+) -> Vec<CountRow<'s, K>> {
+    let asked = |place: &usize| places.is_none_or(|places| places.contains(place));
+    let told = parts.iter().filter(|((place, _), part)| asked(place) && !part.is_empty());
+    let mut sorted: Vec<(&GroupPart<'a>, &PartCounts<'a>)> = told.collect();
+    sorted.sort_unstable_by_key(|(part, _)| *part);
+    let part = |(part, counts): &(&'s GroupPart<'a>, &'s PartCounts<'a>)| {
+        let by_worker = counts.workers().map(|(place, names)| (place, names.len()));
+        (part.1.as_slice(), by_worker.collect())
+    };
+    let by_rule = sorted.chunk_by(|one, other| one.0.0 == other.0.0);
+    by_rule.map(|of| (&rules[of[0].0.0], of.iter().map(part).collect())).collect()
 }

@@ -107,7 +107,9 @@ impl<'a> Index<'a> {
             |needed, topology, group, values| {
                 tallies.members(members, || columns.membership(&MEMBERSHIP, key, request, states));
                 let (needed, values) = (needed.to_vec(), values.clone());
-                tallies.of(What { members, topology, needed, group, values }, states)
+                let what = What { members, topology, needed, group, values };
+                let number = tallies.number(what, states);
+                tallies.now(number, states).by_domain()
             },
         )
     }
@@ -145,7 +147,8 @@ impl<'a> Index<'a> {
 
     /// Begins anew where a worker changed otherwise than by being given a cluster.
     fn renew(&mut self, states: &WorkerStates<'_>) {
-        if self.epoch == states.epoch() && self.classes.kept <= MOST {
+        let kept = self.classes.kept + self.tallies.kept;
+        if self.epoch == states.epoch() && kept <= MOST {
             return;
         }
         self.tallies.clear();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::keys::RequestKey;
-use crate::model::{Worker, topology};
+use crate::model::topology;
 use crate::plan::group::{Group, Values};
 use crate::plan::worker_states::WorkerStates;
 
@@ -24,18 +24,97 @@ pub(super) struct What<'a> {
     pub(super) values: Values<'a>,
 }
 
+/// The domains that a key makes of the workers.
+#[derive(Debug)]
+pub(super) struct NumberedDomains<'a> {
+    /// By number.
+    pub(super) names: Vec<&'a str>,
+    /// The number of the domain, by the place of the worker; `None` where it is in none.
+    pub(super) of: Vec<Option<usize>>,
+}
+
+impl<'a> NumberedDomains<'a> {
+    fn new(key: &str, states: &WorkerStates<'a>) -> Self {
+        let mut numbers = BTreeMap::new();
+        let mut names = Vec::new();
+        let mut of = Vec::with_capacity(states.len());
+        for (_, candidate) in states.places() {
+            let domain = candidate.worker.and_then(|worker| topology::domain(key, worker));
+            of.push(domain.map(|domain| {
+                *numbers.entry(domain).or_insert_with(|| {
+                    names.push(domain);
+                    names.len() - 1
+                })
+            }));
+        }
+        Self { names, of }
+    }
+}
+
+/// The clusters of a part of a group, by domain.
 #[derive(Clone, Debug)]
-struct Tally<'a> {
-    by_domain: BTreeMap<&'a str, u64>,
+pub(super) struct Tally<'a> {
+    /// By the number of the domain; `None` where no worker is in it that may be used.
+    pub(super) counts: Vec<Option<u64>>,
+    domains: Rc<NumberedDomains<'a>>,
+    /// By place: whether the worker may be used.
+    eligible: Rc<[bool]>,
+    /// The place of the group among those that are counted.
+    group: Option<usize>,
+    values: Values<'a>,
     /// How many arrivals are counted.
     arrivals: usize,
+}
+
+impl<'a> Tally<'a> {
+    fn new(
+        what: &What<'a>,
+        domains: Rc<NumberedDomains<'a>>,
+        eligible: Rc<[bool]>,
+        states: &WorkerStates<'a>,
+    ) -> Self {
+        let group = states.counts.place(&what.group);
+        let values = what.values.clone();
+        let part = states.counts.part(&what.group, &values);
+        let mut counts = vec![None; domains.names.len()];
+        for place in (0..states.len()).filter(|place| eligible[*place]) {
+            let Some(domain) = domains.of[place] else { continue };
+            *counts[domain].get_or_insert(0) += part.map_or(0, |part| part.on(place).len() as u64);
+        }
+        let arrivals = part.map_or(0, |part| part.arrivals.len());
+        Self { counts, domains, eligible, group, values, arrivals }
+    }
+
+    /// Counts those that came since.
+    fn renew(&mut self, states: &WorkerStates<'a>) {
+        let part = self.group.and_then(|group| states.counts.part_at(group, self.values.clone()));
+        let Some(part) = part else { return };
+        for place in &part.arrivals[self.arrivals..] {
+            if let Some(domain) = self.domains.of[*place].filter(|_| self.eligible[*place]) {
+                *self.counts[domain].get_or_insert(0) += 1;
+            }
+        }
+        self.arrivals = part.arrivals.len();
+    }
+
+    /// The counts by domain. Every domain of a worker that may be used is there.
+    pub(super) fn by_domain(&self) -> BTreeMap<&'a str, u64> {
+        let named = self.domains.names.iter().zip(&self.counts);
+        named.filter_map(|(name, count)| Some((*name, (*count)?))).collect()
+    }
 }
 
 /// The tallies of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tallies<'a> {
-    tallies: BTreeMap<What<'a>, Tally<'a>>,
+    list: Vec<Tally<'a>>,
+    numbers: BTreeMap<What<'a>, usize>,
     members: BTreeMap<RequestKey, Rc<[bool]>>,
+    /// By the members and the keys that are needed.
+    eligible: BTreeMap<(RequestKey, Vec<&'a str>), Rc<[bool]>>,
+    domains: BTreeMap<&'a str, Rc<NumberedDomains<'a>>>,
+    /// How many domains are counted.
+    pub(super) kept: usize,
 }
 
 impl<'a> Tallies<'a> {
@@ -53,38 +132,49 @@ impl<'a> Tallies<'a> {
         Rc::clone(self.members.entry(key).or_insert_with(|| new().into()))
     }
 
-    /// The counts by domain. Every domain of a worker that may be used is there.
-    pub(super) fn of(
+    /// The domains that a key makes of the workers.
+    pub(super) fn domains(
         &mut self,
-        what: What<'a>,
+        key: &'a str,
         states: &WorkerStates<'a>,
-    ) -> BTreeMap<&'a str, u64> {
+    ) -> Rc<NumberedDomains<'a>> {
+        let new = || Rc::new(NumberedDomains::new(key, states));
+        Rc::clone(self.domains.entry(key).or_insert_with(new))
+    }
+
+    /// The number of a tally.
+    pub(super) fn number(&mut self, what: What<'a>, states: &WorkerStates<'a>) -> usize {
+        if let Some(known) = self.numbers.get(&what) {
+            return *known;
+        }
+        let domains = self.domains(what.topology, states);
+        let eligible = self.eligible(&what, states);
+        self.kept += domains.names.len();
+        self.list.push(Tally::new(&what, domains, eligible, states));
+        let next = self.list.len() - 1;
+        self.numbers.insert(what, next);
+        next
+    }
+
+    /// The tally with a number, as it is now.
+    pub(super) fn now(&mut self, number: usize, states: &WorkerStates<'a>) -> &Tally<'a> {
+        let tally = &mut self.list[number];
+        tally.renew(states);
+        tally
+    }
+
+    fn eligible(&mut self, what: &What<'a>, states: &WorkerStates<'a>) -> Rc<[bool]> {
+        let id = (what.members, what.needed.clone());
+        if let Some(known) = self.eligible.get(&id) {
+            return Rc::clone(known);
+        }
         let members = self.members.get(&what.members).map(Rc::clone).unwrap_or_default();
-        let part = states.counts.part(&what.group, &what.values);
-        let arrivals = part.map_or(&[][..], |part| &part.arrivals);
-        let domain = |worker: &'a Worker| {
-            let eligible = what.needed.iter().all(|key| topology::domain(key, worker).is_some());
-            eligible.then(|| topology::domain(what.topology, worker)).flatten()
+        let needed: Vec<_> = what.needed.iter().map(|key| self.domains(key, states)).collect();
+        let is_eligible = |(place, is_member): (usize, &bool)| {
+            *is_member && needed.iter().all(|domains| domains.of[place].is_some())
         };
-        if let Some(tally) = self.tallies.get_mut(&what) {
-            for name in &arrivals[tally.arrivals..] {
-                let place = states.place(name).filter(|place| members[*place]);
-                let worker = place.and_then(|place| states.at(place).worker);
-                if let Some(domain) = worker.and_then(domain) {
-                    *tally.by_domain.entry(domain).or_default() += 1;
-                }
-            }
-            tally.arrivals = arrivals.len();
-            return tally.by_domain.clone();
-        }
-        let mut by_domain = BTreeMap::new();
-        for (place, candidate) in states.places().filter(|(place, _)| members[*place]) {
-            let Some(domain) = states.at(place).worker.and_then(domain) else { continue };
-            let there = part.and_then(|part| part.there.get(candidate.name));
-            *by_domain.entry(domain).or_default() += there.map_or(0, |names| names.len() as u64);
-        }
-        let tally = Tally { by_domain: by_domain.clone(), arrivals: arrivals.len() };
-        self.tallies.insert(what, tally);
-        by_domain
+        let eligible: Rc<[bool]> = members.iter().enumerate().map(is_eligible).collect();
+        self.eligible.insert(id, Rc::clone(&eligible));
+        eligible
     }
 }

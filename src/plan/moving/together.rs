@@ -177,8 +177,8 @@ fn domains_of<'a>(
     part: &PartCounts<'a>,
 ) -> Domains<'a> {
     let mut domains = Domains::new();
-    for (worker, names) in &part.there {
-        let document = run.states.get(worker).and_then(|candidate| candidate.worker);
+    for (place, names) in part.workers() {
+        let document = run.states.get_at(place).and_then(|candidate| candidate.worker);
         let Some(domain) = document.and_then(|worker| topology::domain(term.key, worker)) else {
             continue;
         };

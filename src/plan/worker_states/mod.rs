@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::Candidate;
-use super::counts::Counts;
+use super::counts::{Counts, Membership};
 use super::deletion::Deletions;
 use super::holds::Holds;
 use super::occupancy::there;
@@ -12,8 +12,8 @@ use super::taking::Taking;
 use super::{PlanInput, amounts, pool_workers};
 use crate::model::api::{Observation, WorkerSpec};
 use crate::model::{
-    Cluster, ClusterRow, ClusterState, Name, Pending, Policy, Quantity, Resources, WorkerLock,
-    WorkerPlan, WorkerState,
+    Cluster, ClusterRow, ClusterState, Name, Pending, Quantity, Resources, WorkerLock, WorkerPlan,
+    WorkerState,
 };
 
 mod worker_state;
@@ -54,7 +54,8 @@ impl<'a> WorkerStates<'a> {
             .map(|name| candidate(input, name, (deletions, &mut *retirements), holds));
         let workers: Vec<_> = workers.collect();
         let stamps = vec![0; workers.len()];
-        let counts = Counts::new(input, policies, deletions);
+        let counts =
+            Counts::new(input, policies, deletions, workers.iter().map(|c| c.name).collect());
         let unknown =
             |c: &Candidate<'_>| c.plan.state == WorkerState::NotLoaded && c.worker.is_none();
         let places = workers.iter().enumerate().filter(|(_, candidate)| unknown(candidate));
@@ -122,6 +123,11 @@ impl<'a> WorkerStates<'a> {
         self.epoch
     }
 
+    /// The worker at a place; `None` for one that is not of the run, and of which is known only what stands there.
+    pub(super) fn get_at(&self, place: usize) -> Option<&Candidate<'a>> {
+        self.workers.get(place)
+    }
+
     /// A worker.
     pub(super) fn get(&self, name: &Name) -> Option<&Candidate<'a>> {
         self.find(name).map(|at| &self.workers[at])
@@ -157,22 +163,20 @@ impl<'a> WorkerStates<'a> {
         self.workers.first().is_some_and(|candidate| candidate.reserving)
     }
 
-    /// A cluster comes to a worker, by this policy.
+    /// A cluster of these groups comes to the worker at a place.
     pub(super) fn bind(
         &mut self,
-        worker: &Name,
+        place: usize,
         cluster: &'a Cluster,
-        policy: Option<&'a Policy>,
+        membership: &Membership,
         taking: Taking<'_>,
     ) {
-        if let Some(at) = self.find(worker) {
-            let plan = &mut self.workers[at].plan;
-            plan.clusters = plan.clusters.saturating_add(1);
-            amounts::add(&mut plan.allocated, taking.there);
-            self.stamps[at] = self.stamps[at].wrapping_add(1);
-            self.given.push(at);
-            self.counts.bind(cluster, policy, self.workers[at].name, &taking.of_quota());
-        }
+        let plan = &mut self.workers[place].plan;
+        plan.clusters = plan.clusters.saturating_add(1);
+        amounts::add(&mut plan.allocated, taking.there);
+        self.stamps[place] = self.stamps[place].wrapping_add(1);
+        self.given.push(place);
+        self.counts.bind(cluster, membership, place, taking);
     }
 
     /// A cluster is taken off a worker, to see what would be without it.
