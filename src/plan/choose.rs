@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::candidate::{Candidate, Request};
 use super::counts::Counts;
 use super::index::Index;
-use super::pick::{Pick, Ranks, SelectedWorker};
+use super::pick::{Pick, Ranks, SelectedWorker, Selection};
 use super::pre_filter_state::PreFilterState;
 use super::worker_states::WorkerStates;
 use super::{SearchMode, SoleWorker, filter, score};
@@ -58,6 +58,15 @@ impl<'a> WorkerSearch<'a> {
         self.expected = clusters as u64;
     }
 
+    /// Whether there will be an index.
+    pub(super) fn has_index(&self) -> bool {
+        match self.way {
+            SearchMode::Scan => false,
+            SearchMode::Index => true,
+            SearchMode::Either => self.asked.max(self.expected) >= FEW,
+        }
+    }
+
     /// How often a worker was looked for, and how often of that the index knew.
     pub(super) fn searched(&self) -> (u64, u64) {
         (self.asked, self.indexed)
@@ -88,6 +97,25 @@ impl<'a> WorkerSearch<'a> {
         }
     }
 
+    /// What is known of a cluster with a signature without asking any worker.
+    pub(super) fn select(
+        &mut self,
+        request: &Request<'a>,
+        signature: usize,
+        states: &WorkerStates<'a>,
+    ) -> Selection {
+        if self.sole.is_some() {
+            return Selection::Unknown;
+        }
+        let Some(index) = self.index() else { return Selection::Unknown };
+        let selection = index.select(request, signature, states);
+        if matches!(selection, Selection::Selected(_)) {
+            self.asked += 1;
+            self.indexed += 1;
+        }
+        selection
+    }
+
     /// Picks the best of the workers that can take a cluster, with what it meets; none can for these
     /// reasons.
     pub(super) fn choose(
@@ -108,11 +136,7 @@ impl<'a> WorkerSearch<'a> {
 
     /// The index, where it is worth its making.
     fn index(&mut self) -> Option<&mut Index<'a>> {
-        let wanted = match self.way {
-            SearchMode::Scan => false,
-            SearchMode::Index => true,
-            SearchMode::Either => self.asked.max(self.expected) >= FEW,
-        };
+        let wanted = self.has_index();
         if wanted && self.index.is_none() {
             self.index = Index::new(self.fleet).map(Box::new);
         }

@@ -126,6 +126,25 @@ impl<'a> Group<'a> {
         })
     }
 
+    /// The labels by which it selects.
+    pub(super) fn selected_by(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let (rule, policy) = match self.selector {
+            Some(ClusterSelection::Rule(selector)) => (Some(selector), None),
+            Some(ClusterSelection::Policy(selector)) => (None, Some(selector)),
+            None => (None, None),
+        };
+        let of_rule = rule.into_iter().flat_map(LabelSelector::keys);
+        of_rule.chain(policy.into_iter().flat_map(ClusterSelector::keys))
+    }
+
+    /// The clusters that it names.
+    pub(super) fn names(&self) -> &'a [String] {
+        match self.selector {
+            Some(ClusterSelection::Policy(selector)) => &selector.names,
+            _ => &[],
+        }
+    }
+
     /// Whether the group has a cluster, where that has all labels by which its parts are told apart.
     pub(super) fn has(&self, info: &ClusterInfo<'_>) -> bool {
         self.tenants.has(info.tenant) && self.selector.is_none_or(|selector| selector.selects(info))

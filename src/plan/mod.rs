@@ -50,6 +50,7 @@ mod quota;
 mod resize;
 mod scale;
 mod score;
+mod signature;
 mod taking;
 mod term;
 mod toleration;

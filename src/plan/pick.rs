@@ -24,6 +24,17 @@ pub(super) struct SelectedWorker {
     pub(super) runner_up: Option<(Name, Term)>,
 }
 
+/// What is known of a cluster without asking any worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Selection {
+    /// This worker is the best.
+    Selected(SelectedWorker),
+    /// No worker takes it.
+    Refused,
+    /// Nothing: the workers are to be asked.
+    Unknown,
+}
+
 impl From<Pick> for SelectedWorker {
     fn from(pick: Pick) -> Self {
         Self {

@@ -20,6 +20,11 @@ pub struct LabelSelector {
 }
 
 impl LabelSelector {
+    /// The keys of the labels that it reads.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        keys(&self.match_labels, &self.match_expressions)
+    }
+
     /// Whether it selects everything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -41,6 +46,14 @@ pub(super) fn meet(
 ) -> bool {
     match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
         && match_expressions.iter().all(|expression| expression.matches(labels))
+}
+
+fn keys<'s>(
+    match_labels: &'s BTreeMap<String, String>,
+    match_expressions: &'s [Expression],
+) -> impl Iterator<Item = &'s str> {
+    let of_expressions = match_expressions.iter().map(|expression| &*expression.key);
+    match_labels.keys().map(String::as_str).chain(of_expressions)
 }
 
 /// Whether a selector's names take in one; without any they take in all.
@@ -66,6 +79,11 @@ pub struct ClusterSelector {
 }
 
 impl ClusterSelector {
+    /// The keys of the labels that it reads.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        keys(&self.match_labels, &self.match_expressions)
+    }
+
     /// Whether it selects everything.
     #[must_use]
     pub fn is_empty(&self) -> bool {

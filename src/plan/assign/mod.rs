@@ -23,11 +23,13 @@
 
 mod line;
 mod serve;
+mod signed;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::signed::SignedRequests;
 use super::candidate::{Pools, Request};
 use super::choose::WorkerSearch;
 use super::counts::{self, Counts};
@@ -84,14 +86,18 @@ pub(super) struct PlanRun<'a> {
     /// The clusters that no worker took, in the order in which they were served.
     unplaced: Vec<&'a Cluster>,
     choice: WorkerSearch<'a>,
+    /// The clusters by what rules read of them, where so many are served that it is worth it.
+    signed: Option<SignedRequests<'a>>,
     /// The counts before the first one was placed, where the last run ended with them.
     before: Counts<'a>,
 }
 
 /// What is said of a cluster that goes on waiting.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Refused<'a> {
     waiting: Waiting<'a>,
+    /// Its signature, where nothing is said to it for its name.
+    signature: Option<usize>,
     /// Whether the last run said why it waits, and nothing has changed since.
     known: bool,
     reasons: BTreeSet<ReasonCode>,
@@ -143,6 +149,7 @@ impl<'a> PlanRun<'a> {
             bindings: 0,
             unplaced: Vec::new(),
             choice: WorkerSearch::of(input.fleet).among(input.sole),
+            signed: None,
         };
         (run, resizes)
     }
@@ -253,13 +260,9 @@ impl<'a> PlanRun<'a> {
     }
 
     /// Adds what was decided about the queue to the rest.
-    fn add_decided(&mut self) {
+    pub(super) fn add_decided(&mut self) {
+        // In order, so that it is put together at once, in full nodes.
         let mut decided = std::mem::take(&mut self.decided);
-        if decided.len() < self.clusters.len() / 8 {
-            self.clusters.extend(decided);
-            return;
-        }
-        // In order, so that all is put together at once, in full nodes.
         decided.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.clusters.append(&mut decided.into_iter().collect());
     }
@@ -288,14 +291,17 @@ impl<'a> PlanRun<'a> {
         })
     }
 
-    fn bind(&mut self, request: &Request<'a>, selected: SelectedWorker) {
+    fn bind(&mut self, request: &Request<'a>, signature: Option<usize>, selected: SelectedWorker) {
         let (cluster, policy) = (request.cluster, request.policy);
         let place = selected.place.or_else(|| self.states.place(&selected.worker));
         let binding = binding(policy, selected);
-        if let Some(place) = place {
-            let membership = self.states.counts.membership(request);
-            self.states.bind(place, cluster, &membership, Taking::all(&cluster.demand));
+        let taking = Taking::all(&cluster.demand);
+        let membership = self.signed.as_ref().zip(signature).map(|(s, at)| s.membership(at));
+        if let Some((membership, place)) = membership.zip(place) {
+            self.states.bind(place, cluster, membership, taking);
             self.bindings += 1;
+        } else {
+            self.take_place(&binding.worker, cluster, taking);
         }
         self.decide(cluster, Decision::Bind(binding));
         self.evaluated += 1;

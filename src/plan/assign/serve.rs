@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::super::candidate::Request;
-use super::super::pick::SelectedWorker;
+use super::super::pick::{SelectedWorker, Selection};
 use super::super::pre_filter::Floor;
 use super::super::pre_filter_state::PreFilterState;
 use super::super::queue::Waiting;
+use super::super::signature::Signatures;
 use super::line::Line;
+use super::signed::SignedRequests;
 use super::{PlanRun, Refused};
 use crate::model::{Name, ReasonCode};
 
@@ -19,38 +21,50 @@ impl<'a> PlanRun<'a> {
         if settled {
             self.before = self.states.counts.clone();
         }
-        let queue = std::mem::take(&mut self.queue).into_iter().map(|waiting| {
-            let known = waiting.row.filter(|_| settled && waiting.is_unchanged());
-            Refused::before(waiting, known.map(|row| row.reasons.clone()))
-        });
-        let queue: Vec<_> = queue.collect();
-        self.choice.expect(queue.iter().filter(|one| !one.known).count());
+        let queue = std::mem::take(&mut self.queue);
+        let known: Vec<bool> = queue.iter().map(|w| settled && w.is_unchanged()).collect();
+        self.choice.expect(known.iter().filter(|known| !**known).count());
         self.decided.reserve(queue.len());
+        let queue = queue.into_iter().zip(known).map(|(waiting, known)| {
+            let row = waiting.row.filter(|_| known);
+            Refused::before(waiting, row.map(|row| row.reasons.clone()))
+        });
+        if self.choice.has_index() {
+            let signatures =
+                Signatures::new(self.input.fleet, &self.policies, self.states.counts.groups());
+            self.signed = Some(SignedRequests::new(signatures));
+        }
         let (mut refused, mut stopped) = self.pass(queue, until);
         // What fits nowhere now may fit once a worker has grown.
         if !stopped && self.states.grow() {
-            (refused, stopped) = self.pass(again(refused), until);
+            (refused, stopped) = self.pass(again(refused).into_iter(), until);
         }
         // What fits nowhere else is given to what pools are making, and waits there.
         if !stopped && self.states.reserve() {
-            refused = self.pass(again(refused), until).0;
+            refused = self.pass(again(refused).into_iter(), until).0;
         }
         refused
     }
 
     /// Serves some clusters. Returns those that go on waiting, and whether it stopped before the one that
     /// it is to stop before.
-    fn pass(&mut self, queue: Vec<Refused<'a>>, until: Option<&Name>) -> (Vec<Refused<'a>>, bool) {
+    fn pass(
+        &mut self,
+        queue: impl Iterator<Item = Refused<'a>>,
+        until: Option<&Name>,
+    ) -> (Vec<Refused<'a>>, bool) {
         let mut refused = Line::default();
         for mut one in queue {
             let waiting = one.waiting;
-            let request = self.request(waiting.cluster);
+            let (request, signature) = self.request_in_queue(waiting.cluster);
             if self.choice.is_out_of_reach(&request, &self.states) {
                 continue;
             }
+            let signed = signature.filter(|_| !one.known && !request.is_told_by_name());
             let pick = if one.known {
                 self.retry(&mut one, &request)
             } else {
+                one.signature = signed;
                 self.look(&mut one, &request)
             };
             let Some(pick) = pick else {
@@ -60,7 +74,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            self.bind(&request, pick);
+            self.bind(&request, signature, pick);
             if self.requeue_unblocked(&mut refused, until) {
                 return (refused.into_vec(), true);
             }
@@ -70,7 +84,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            self.bind(&self.request(waiting.cluster), pick);
+            self.bind(&self.request(waiting.cluster), None, pick);
         }
         (refused.into_vec(), false)
     }
@@ -97,7 +111,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&cluster.name) {
                 return true;
             }
-            self.bind(&self.request(cluster), next.1);
+            self.bind(&self.request(cluster), None, next.1);
         }
     }
 
@@ -154,6 +168,12 @@ impl<'a> PlanRun<'a> {
 
     /// Looks at a cluster.
     fn look(&mut self, one: &mut Refused<'a>, request: &Request<'a>) -> Option<SelectedWorker> {
+        if let Some(signature) = one.signature
+            && let Selection::Selected(selected) =
+                self.choice.select(request, signature, &self.states)
+        {
+            return Some(selected);
+        }
         let pre_filter = self.choice.pre_filter(request, &self.states);
         let pick = self.choose(one, request, &pre_filter);
         if pick.is_none() {
@@ -196,6 +216,7 @@ impl<'a> Refused<'a> {
     fn before(waiting: Waiting<'a>, reasons: Option<BTreeSet<ReasonCode>>) -> Self {
         Self {
             waiting,
+            signature: None,
             known: reasons.is_some(),
             reasons: reasons.unwrap_or_default(),
             placed: 0,

@@ -80,7 +80,8 @@ pub(super) struct Counts<'a> {
     anew: u64,
 }
 
-/// The places of the groups in which a cluster is, as far as it has their labels, and those of its rules of anti-affinity.
+/// The places of the groups in which clusters of one signature are, as far as they have their labels, and those of their rules of
+/// anti-affinity.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Membership {
     groups: Vec<usize>,
@@ -267,6 +268,20 @@ impl<'a> Counts<'a> {
     /// The placed clusters that have the rule of anti-affinity at a place, and keep away from a part of its group.
     pub(super) fn keepers_at(&self, rule: usize, values: Values<'a>) -> Option<&PartCounts<'a>> {
         self.keepers.get(&(rule, values))
+    }
+
+    /// The rules of anti-affinity of which the group has a cluster, each with its place.
+    pub(super) fn anti_affinity_with(
+        &self,
+        info: &ClusterInfo<'a>,
+    ) -> impl Iterator<Item = (usize, AntiAffinityTerm<'a>)> {
+        let rules = self.asked.anti_affinity().iter().copied().enumerate();
+        rules.filter(|(_, term)| term.group.has(info))
+    }
+
+    /// The groups that are counted.
+    pub(super) fn groups(&self) -> &[Group<'a>] {
+        self.asked.groups()
     }
 
     /// The placed clusters whose own rules are about a newcomer.

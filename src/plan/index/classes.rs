@@ -21,7 +21,7 @@ pub(super) struct Classes {
     /// The heaps by the workers in them and by what the clusters take.
     shared: BTreeMap<(Rc<[usize]>, u32), usize>,
     rooms: Rooms,
-    /// How many places of workers are kept.
+    /// How many places of workers are kept, or what takes as much room.
     pub(super) kept: usize,
 }
 

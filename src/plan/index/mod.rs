@@ -7,23 +7,31 @@
 //! them, and a lazy [`Heap`] has the best in front. So a decision looks at one worker of each tier at most,
 //! and at a few more, however many there are.
 //!
+//! What the rules are for clusters of one [signature](super::signature) is known once one of them was looked at. A decision about
+//! another then asks no rule: which domains are closed to it follows from tallies, and its worker from the heaps ([`select`]). What is
+//! left is told by the cluster's pre-filter state: why it is refused, and what `select` does not know.
+//!
 //! The law is that nobody can tell: the worker, the runner-up, the deciding term and the reasons are
 //! those of the plain scan, in every fleet. `tests` holds it.
 
 mod class;
 mod classes;
+mod cluster_rules;
 mod columns;
 mod heap;
 mod keys;
 mod rooms;
+mod select;
 mod tallies;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::class::{Class, Meeting};
 use self::classes::{Classes, NumberedDemand};
+use self::cluster_rules::DomainsOfClass;
 use self::columns::{ColumnNumbers, Columns};
 use self::keys::{Depends, Keys, RequestKey, depends};
+use self::select::KnownRules;
 use self::tallies::{Tallies, What};
 use super::candidate::Request;
 use super::filter::{self, FILTERS, Filter, MEMBERSHIP};
@@ -58,6 +66,12 @@ pub(super) struct Index<'a> {
     /// The classes by what the rules say, and by what makes workers one domain.
     alike: BTreeMap<(ColumnNumbers, u32), usize>,
     lacks: BTreeMap<u32, Lack>,
+    /// What the rules are, by signature.
+    rules: Vec<KnownRules<'a>>,
+    /// The domains by which rules count or tell, by class and key.
+    domains: BTreeMap<(usize, &'a str), DomainsOfClass>,
+    /// Kept for its room: what is open to the cluster that is looked at.
+    open: Vec<Option<u32>>,
     /// The filters that depend on what is placed: through the domain of a worker only, and the others,
     /// of which capacity is not one.
     by_domain: Vec<&'static Filter>,
@@ -84,6 +98,9 @@ impl<'a> Index<'a> {
             by_key: BTreeMap::new(),
             alike: BTreeMap::new(),
             lacks: BTreeMap::new(),
+            rules: Vec::new(),
+            domains: BTreeMap::new(),
+            open: Vec::new(),
             by_domain,
             by_worker,
             epoch: 0,
@@ -156,6 +173,8 @@ impl<'a> Index<'a> {
         self.alike.clear();
         self.classes = Classes::default();
         self.lacks.clear();
+        self.rules.clear();
+        self.domains.clear();
         self.epoch = states.epoch();
     }
 

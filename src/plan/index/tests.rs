@@ -12,10 +12,16 @@ use super::{Index, is_known};
 use crate::model::api::Strategy;
 use crate::model::{Decision, ReasonCode};
 use crate::plan::candidate::{Candidate, Request};
+use crate::plan::choose::choose;
 use crate::plan::depends_on::DependsOn;
 use crate::plan::filter::{self, FILTERS, Filter};
 use crate::plan::laws::{Seen, todays_steps, unsettled};
+use crate::plan::pick::{SelectedWorker, Selection};
+use crate::plan::policy::Policies;
+use crate::plan::pre_filter_state::PreFilterState;
+use crate::plan::queue::{Waiting, sort_queue};
 use crate::plan::score::{self, STILL};
+use crate::plan::signature::Signatures;
 use crate::plan::world::World;
 use crate::plan::{Queue, SearchMode, cycle};
 
@@ -52,6 +58,67 @@ fn the_index_decides_as_the_plain_scan_does() {
     bound.at_least_of(1000);
     waiting.at_least_of(1000);
     constrained.at_least_of(100);
+}
+
+#[test]
+fn what_is_told_by_signature_is_what_the_plain_scan_says() {
+    let (selected, refused) = <(Seen, Seen)>::default();
+    todays_steps(|world, _| {
+        let input = world.input();
+        let run = cycle::begin(&input);
+        let Some(mut index) = Index::new(&world.fleet) else { return Ok(()) };
+        let policies = Policies::of(&world.fleet);
+        let mut signatures = Signatures::new(&world.fleet, &policies, run.states.counts.groups());
+        for Waiting { cluster, .. } in sort_queue(&input, &run.clusters) {
+            let request = run.request(cluster);
+            if request.is_told_by_name() {
+                continue;
+            }
+            let signature = signatures.of(cluster);
+            let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
+            let scan = choose(&request.within(&pre_filter), &run.states).map(SelectedWorker::from);
+            match index.select(&request, signature, &run.states) {
+                Selection::Unknown => {}
+                Selection::Refused => {
+                    prop_assert!(scan.is_err(), "{} is refused", cluster.name);
+                    refused.note(1);
+                }
+                Selection::Selected(worker) => {
+                    let worker = SelectedWorker { place: None, ..worker };
+                    prop_assert_eq!(Ok(worker), scan, "{}", cluster.name);
+                    selected.note(1);
+                }
+            }
+        }
+        Ok(())
+    });
+    selected.at_least_of(5000);
+    refused.at_least_of(1000);
+}
+
+#[test]
+fn clusters_with_one_signature_have_one_key() {
+    let alike = Seen::default();
+    todays_steps(|world, _| {
+        let input = world.input();
+        let run = cycle::begin(&input);
+        let policies = Policies::of(&world.fleet);
+        let mut signatures = Signatures::new(&world.fleet, &policies, run.states.counts.groups());
+        let (mut keys, mut known) = (Keys::new(&world.fleet), BTreeMap::new());
+        for cluster in world.fleet.clusters.values() {
+            let request = run.request(cluster);
+            if request.is_told_by_name() {
+                continue;
+            }
+            let says = (keys.of(&request), request.policy.map(|policy| &policy.name));
+            let signature = signatures.of(cluster);
+            let before = known.insert(signature, says);
+            prop_assert!(before.is_none_or(|before| before == says), "{}", cluster.name);
+            alike.note(usize::from(before.is_some()));
+        }
+        Ok(())
+    });
+    alike.at_least_of(1000);
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub(super) struct WorkerStates<'a> {
     workers: Vec<Candidate<'a>>,
     /// The places of the workers whose documents did not load.
     unloaded: Vec<usize>,
+    have_documents: bool,
     /// How often what a worker has to give was changed.
     stamps: Vec<u32>,
     /// The places of the workers that were given a cluster, one for each.
@@ -60,7 +61,8 @@ impl<'a> WorkerStates<'a> {
             |c: &Candidate<'_>| c.plan.state == WorkerState::NotLoaded && c.worker.is_none();
         let places = workers.iter().enumerate().filter(|(_, candidate)| unknown(candidate));
         let unloaded = places.map(|(place, _)| place).collect();
-        Self { workers, unloaded, stamps, given: Vec::new(), epoch: 0, counts }
+        let have_documents = workers.iter().all(|candidate| candidate.worker.is_some());
+        Self { workers, unloaded, have_documents, stamps, given: Vec::new(), epoch: 0, counts }
     }
 
     /// A worker that is another in this input, with what is on it here.
@@ -91,6 +93,11 @@ impl<'a> WorkerStates<'a> {
     /// The workers whose documents did not load, so that only their names are known, and what is on them.
     pub(super) fn unloaded(&self) -> impl Iterator<Item = &'a Name> {
         self.unloaded.iter().map(|place| self.workers[*place].name)
+    }
+
+    /// Whether all workers have documents, so that nothing about them is unknown.
+    pub(super) fn have_documents(&self) -> bool {
+        self.have_documents
     }
 
     /// The worker at a place.

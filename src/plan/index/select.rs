@@ -1,0 +1,180 @@
+//! Decisions by signature: the best worker for a cluster without asking a rule, and without a pre-filter state.
+//!
+//! It says which worker takes a cluster, or that none does. Whatever it does not know, and why no worker takes one, is left to
+//! the pre-filter state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::classes::NumberedDemand;
+use super::cluster_rules::{ApartRule, ClusterRules, DomainsOfClass, RuleOwnerPlace, SpreadRule};
+use super::keys::RequestKey;
+use super::tallies::{NumberedDomains, What};
+use super::{Index, is_known};
+use crate::model::api::SpreadConstraint;
+use crate::model::topology;
+use crate::plan::candidate::Request;
+use crate::plan::filter::MEMBERSHIP;
+use crate::plan::group::{AntiAffinityTerm, Group, Values};
+use crate::plan::pick::Selection;
+use crate::plan::quota;
+use crate::plan::worker_states::WorkerStates;
+
+/// What is known of a signature.
+#[derive(Clone, Debug, Default)]
+pub(super) enum KnownRules<'a> {
+    /// Nobody asked yet.
+    #[default]
+    Nothing,
+    /// The rules are left to the pre-filter state.
+    Unsuited,
+    /// The rules.
+    Rules(Box<ClusterRules<'a>>),
+}
+
+/// How many places of workers the rules of a signature take about as much room as.
+const ROOM: usize = 64;
+
+impl<'a> Index<'a> {
+    /// What is known of a cluster with this signature.
+    pub(in crate::plan) fn select(
+        &mut self,
+        request: &Request<'a>,
+        signature: usize,
+        states: &WorkerStates<'a>,
+    ) -> Selection {
+        self.renew(states);
+        if !states.have_documents() {
+            return Selection::Unknown;
+        }
+        if self.rules.len() <= signature {
+            self.rules.resize_with(signature + 1, KnownRules::default);
+        }
+        if matches!(self.rules[signature], KnownRules::Nothing) {
+            let new = self.cluster_rules(request, states).map(Box::new);
+            self.classes.kept += ROOM;
+            self.rules[signature] = new.map_or(KnownRules::Unsuited, KnownRules::Rules);
+        }
+        let KnownRules::Rules(rules) = &mut self.rules[signature] else {
+            return Selection::Unknown;
+        };
+        if !quota::refusals(request, &states.counts).is_empty() {
+            return Selection::Refused;
+        }
+        let (info, open) = (request.info(), &mut self.open);
+        open.clear();
+        if !rules.is_plain() {
+            open.resize(self.classes.list[rules.class].samples.len(), Some(0));
+        }
+        for rule in &mut rules.spread {
+            let Some(values) = rule.what.group.values(&info) else { return Selection::Unknown };
+            rule.close(open, values, &mut self.tallies, states);
+        }
+        let mut apart_by_worker = Vec::new();
+        for rule in &rules.apart {
+            let Some(part) = rule.part(&info, &states.counts) else { continue };
+            if !rule.close(open, part) {
+                apart_by_worker.push(part);
+            }
+        }
+        let accept = |place: usize| apart_by_worker.iter().all(|part| part.on(place).is_empty());
+        let accept = (!apart_by_worker.is_empty()).then_some(&accept as &dyn Fn(usize) -> bool);
+        let demand = NumberedDemand { number: rules.demand, amounts: request.demand() };
+        let open = (!open.is_empty()).then_some(&**open);
+        let found = self.classes.best(rules.class, demand, open, accept, states);
+        found.into_selected(states).map_or(Selection::Refused, Selection::Selected)
+    }
+
+    /// What the rules are for clusters like this one; `None` where they are left to the pre-filter state.
+    fn cluster_rules(
+        &mut self,
+        request: &Request<'a>,
+        states: &WorkerStates<'a>,
+    ) -> Option<ClusterRules<'a>> {
+        if !is_known(request, states) || !self.by_worker.is_empty() {
+            return None;
+        }
+        let constraints: Vec<_> = request.spread().collect();
+        let apart = anti_affinity(request, states)?;
+        let of_workers = |key: &str| key == topology::WORKER;
+        if constraints.iter().any(|(rule, _)| of_workers(&rule.topology_key))
+            || apart.iter().any(|(_, term)| of_workers(term.key) && !term.refuses)
+        {
+            return None;
+        }
+        let key = self.keys.of(request);
+        let members = key.only(self.columns.mask(&MEMBERSHIP));
+        let columns = &mut self.columns;
+        self.tallies.members(members, || columns.membership(&MEMBERSHIP, key, request, states));
+        let of_spread = constraints.iter().map(|(rule, _)| &*rule.topology_key);
+        let domains = of_spread.chain(apart.iter().map(|(_, term)| term.key));
+        let domains: BTreeSet<&str> = domains.filter(|key| !of_workers(key)).collect();
+        let domains: Vec<&str> = domains.into_iter().collect();
+        let key = self.keys.within(key, &domains);
+        let class = self.class(key, request, &domains, states);
+        let apart = apart.into_iter().map(|(owner, term)| ApartRule {
+            refuses: term.refuses,
+            group: term.group,
+            owner,
+            domains: (!of_workers(term.key)).then(|| self.domains(class, term.key, states)),
+        });
+        let apart = apart.collect();
+        let spread = self.spread_rules(request, &constraints, (members, class), states);
+        Some(ClusterRules { demand: key.demand(), class, spread, apart })
+    }
+
+    fn spread_rules(
+        &mut self,
+        request: &Request<'a>,
+        constraints: &[(&'a SpreadConstraint, Group<'a>)],
+        (members, class): (RequestKey, usize),
+        states: &WorkerStates<'a>,
+    ) -> Vec<SpreadRule<'a>> {
+        let refusing = constraints.iter().filter(|(rule, _)| rule.when_unsatisfiable.refuses());
+        let needed: Vec<&str> = refusing.map(|(rule, _)| &*rule.topology_key).collect();
+        let info = request.info();
+        let rule = |(rule, group): &(&'a SpreadConstraint, Group<'a>)| SpreadRule {
+            refuses: rule.when_unsatisfiable.refuses(),
+            max_skew: u64::from(rule.max_skew),
+            itself: u64::from(group.has(&info)),
+            domains: self.domains(class, &rule.topology_key, states).0,
+            what: What {
+                members,
+                topology: &rule.topology_key,
+                needed: needed.clone(),
+                group: *group,
+                values: Values::new(),
+            },
+            tallies: BTreeMap::new(),
+        };
+        constraints.iter().map(rule).collect()
+    }
+
+    /// The domains that a key makes of the domains of a class, and of all workers.
+    fn domains(
+        &mut self,
+        class: usize,
+        key: &'a str,
+        states: &WorkerStates<'a>,
+    ) -> (DomainsOfClass, Rc<NumberedDomains<'a>>) {
+        let all = self.tallies.domains(key, states);
+        let samples = &self.classes.list[class].samples;
+        let new = || samples.iter().map(|place| all.of[*place]).collect();
+        let of_class = self.domains.entry((class, key)).or_insert_with(new);
+        (Rc::clone(of_class), all)
+    }
+}
+
+/// The rules of anti-affinity that are about a cluster, with who has them; `None` where one is not counted.
+fn anti_affinity<'a>(
+    request: &Request<'a>,
+    states: &WorkerStates<'a>,
+) -> Option<Vec<(RuleOwnerPlace, AntiAffinityTerm<'a>)>> {
+    let (counts, info) = (&states.counts, request.info());
+    let own = request.anti_affinity();
+    let own = own.map(|term| Some((RuleOwnerPlace::Own(counts.place(&term.group)?), term)));
+    let placed = counts.anti_affinity_with(&info);
+    let placed: Vec<_> =
+        placed.map(|(rule, term)| Some((RuleOwnerPlace::Placed(rule), term))).collect();
+    own.chain(placed).collect()
+}
