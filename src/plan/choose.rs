@@ -6,6 +6,7 @@ use super::candidate::{Candidate, Request};
 use super::counts::Counts;
 use super::index::Index;
 use super::pick::{Pick, Ranks, SelectedWorker, Selection};
+use super::pre_filter::Floor;
 use super::pre_filter_state::PreFilterState;
 use super::worker_states::WorkerStates;
 use super::{SearchMode, SoleWorker, filter, score};
@@ -56,6 +57,12 @@ impl<'a> WorkerSearch<'a> {
     /// For so many clusters, as far as that is known before the first one is looked at.
     pub(super) fn expect(&mut self, clusters: usize) {
         self.expected = clusters as u64;
+    }
+
+    /// Takes note of a cluster that is refused as another one was that is like it.
+    pub(super) fn note_known(&mut self) {
+        self.asked += 1;
+        self.indexed += 1;
     }
 
     /// Whether there will be an index.
@@ -114,6 +121,16 @@ impl<'a> WorkerSearch<'a> {
             self.indexed += 1;
         }
         selection
+    }
+
+    /// What would have to change for a domain to open to a cluster with a signature, where that is known.
+    pub(super) fn floors(
+        &mut self,
+        request: &Request<'a>,
+        signature: usize,
+        states: &WorkerStates<'a>,
+    ) -> Option<Vec<Floor<'a>>> {
+        self.index()?.floors(request, signature, states)
     }
 
     /// Picks the best of the workers that can take a cluster, with what it meets; none can for these

@@ -126,6 +126,11 @@ impl<'a> Group<'a> {
         })
     }
 
+    /// The labels by whose values its parts are told apart.
+    pub(super) fn told_apart_by(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.keys.iter().map(String::as_str).filter(|key| *key != TENANT)
+    }
+
     /// The labels by which it selects.
     pub(super) fn selected_by(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let (rule, policy) = match self.selector {

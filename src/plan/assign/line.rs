@@ -1,40 +1,100 @@
 //! The clusters that were refused, in the order of the queue, and which of them a rule of spread refuses:
 //! after each binding it is those alone that may have been let in.
+//!
+//! Those that are alike are refused together: what is so of one of them is so of all, and where one is let in it is the first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Refused;
 use crate::model::ReasonCode;
+use crate::plan::lookup::LookupMap;
+use crate::plan::queue::Waiting;
+
+/// What clusters have in common that are alike: their signature, and the values of the labels by which their rules tell parts of
+/// groups apart.
+pub(super) type AlikeKey<'a> = (usize, Vec<Option<&'a str>>);
 
 /// Refused clusters, by their place in the queue.
 #[derive(Debug, Default)]
 pub(super) struct Line<'a> {
-    all: BTreeMap<usize, Refused<'a>>,
+    /// Those that are alike, by number; `None` once there is none of them any more.
+    all: Vec<Option<RefusedAlike<'a>>>,
+    /// Their numbers, by the place of the first of each.
+    first: BTreeMap<usize, usize>,
+    numbers: LookupMap<AlikeKey<'a>, usize>,
+    /// By signature, whether any were refused.
+    refused: Vec<bool>,
     spread: BTreeSet<usize>,
     added: usize,
 }
 
+/// Refused clusters that are alike.
+#[derive(Debug)]
+struct RefusedAlike<'a> {
+    /// The place of the first in the queue.
+    first: usize,
+    /// The first, and what is said of each of them.
+    said: Refused<'a>,
+    /// The others, each with its place in the queue.
+    others: VecDeque<(usize, Waiting<'a>)>,
+}
+
 impl<'a> Line<'a> {
-    /// Adds one behind the others.
-    pub(super) fn add(&mut self, one: Refused<'a>) {
-        let at = self.added;
+    /// Adds one behind the others; with what it has in common with others.
+    pub(super) fn add(&mut self, one: Refused<'a>, alike: Option<AlikeKey<'a>>) {
+        let (at, number) = (self.added, self.all.len());
         self.added += 1;
-        note(&mut self.spread, at, &one);
-        self.all.insert(at, one);
+        note(&mut self.spread, number, &one);
+        if let Some(alike) = alike {
+            if self.refused.len() <= alike.0 {
+                self.refused.resize(alike.0 + 1, false);
+            }
+            self.refused[alike.0] = true;
+            self.numbers.insert(alike, number);
+        }
+        self.first.insert(at, number);
+        self.all.push(Some(RefusedAlike { first: at, said: one, others: VecDeque::new() }));
     }
 
-    /// Takes one out.
-    pub(super) fn remove(&mut self, at: usize) -> Refused<'a> {
-        self.spread.remove(&at);
-        self.all.remove(&at).expect("it stands in the line")
+    /// Whether any were refused that have a signature.
+    pub(super) fn has_any(&self, signature: usize) -> bool {
+        self.refused.get(signature).is_some_and(|any| *any)
     }
 
-    /// Changes one; its reasons may be others then.
-    pub(super) fn change<R>(&mut self, at: usize, change: impl FnOnce(&mut Refused<'a>) -> R) -> R {
-        let one = self.all.get_mut(&at).expect("it stands in the line");
-        let out = change(one);
-        note(&mut self.spread, at, one);
-        out
+    /// Adds one behind the others where some were refused that are like it.
+    pub(super) fn join(&mut self, waiting: Waiting<'a>, alike: &AlikeKey<'a>) -> bool {
+        let number = self.numbers.get(alike).copied();
+        let Some(found) = number.and_then(|number| self.all[number].as_mut()) else { return false };
+        found.others.push_back((self.added, waiting));
+        self.added += 1;
+        true
+    }
+
+    /// Takes the first out of those that have a number.
+    pub(super) fn remove_first(&mut self, number: usize) -> Waiting<'a> {
+        let found = self.all[number].as_mut().expect("they stand in the line");
+        let waiting = found.said.waiting;
+        self.first.remove(&found.first);
+        if let Some((next, other)) = found.others.pop_front() {
+            (found.first, found.said.waiting) = (next, other);
+            self.first.insert(next, number);
+        } else {
+            self.all[number] = None;
+            self.spread.remove(&number);
+        }
+        waiting
+    }
+
+    /// Changes what is said of those that have a number; their reasons may be others then.
+    pub(super) fn change<R>(
+        &mut self,
+        number: usize,
+        change: impl FnOnce(&mut Refused<'a>) -> R,
+    ) -> Option<R> {
+        let found = self.all[number].as_mut()?;
+        let out = change(&mut found.said);
+        note(&mut self.spread, number, &found.said);
+        Some(out)
     }
 
     /// The first for which there is something, those before it being changed on the way.
@@ -42,11 +102,12 @@ impl<'a> Line<'a> {
         &mut self,
         mut change: impl FnMut(&mut Refused<'a>) -> Option<R>,
     ) -> Option<(usize, R)> {
-        let spread = &mut self.spread;
-        self.all.iter_mut().find_map(|(at, one)| {
-            let found = change(one);
-            note(spread, *at, one);
-            Some((*at, found?))
+        let (all, spread) = (&mut self.all, &mut self.spread);
+        self.first.values().find_map(|number| {
+            let said = &mut all[*number].as_mut()?.said;
+            let found = change(said);
+            note(spread, *number, said);
+            Some((*number, found?))
         })
     }
 
@@ -55,23 +116,77 @@ impl<'a> Line<'a> {
         self.spread.is_empty()
     }
 
-    /// Of those that a rule of spread refuses the ones of which that is so, in their order.
+    /// Of those that a rule of spread refuses the ones of which that is so, in the order of the first of each.
     pub(super) fn of_spread(&mut self, is_so: impl Fn(&mut Refused<'a>) -> bool) -> Vec<usize> {
         let all = &mut self.all;
-        let mut so = |at: &usize| all.get_mut(at).is_some_and(&is_so);
-        self.spread.iter().copied().filter(|at| so(at)).collect()
+        let so = |number: &usize| {
+            let found = all[*number].as_mut()?;
+            is_so(&mut found.said).then_some((found.first, *number))
+        };
+        let mut so: Vec<_> = self.spread.iter().filter_map(so).collect();
+        so.sort_unstable();
+        so.into_iter().map(|(_, number)| number).collect()
     }
 
     /// All of them, in their order.
     pub(super) fn into_vec(self) -> Vec<Refused<'a>> {
-        self.all.into_values().collect()
+        let mut all: Vec<(usize, Refused<'a>)> = Vec::with_capacity(self.added);
+        for RefusedAlike { first, said, others } in self.all.into_iter().flatten() {
+            let one = |(at, waiting)| (at, Refused { waiting, ..said.clone() });
+            all.extend(others.into_iter().map(one));
+            all.push((first, said));
+        }
+        all.sort_unstable_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, one)| one).collect()
     }
 }
 
-fn note(spread: &mut BTreeSet<usize>, at: usize, one: &Refused<'_>) {
+fn note(spread: &mut BTreeSet<usize>, number: usize, one: &Refused<'_>) {
     if one.reasons.contains(&ReasonCode::Spread) {
-        spread.insert(at);
+        spread.insert(number);
     } else {
-        spread.remove(&at);
+        spread.remove(&number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::queue::sort_queue;
+    use crate::plan::world::World;
+
+    /// The names in a line, in their order.
+    fn names(line: Line<'_>) -> Vec<String> {
+        line.into_vec().iter().map(|one| one.waiting.cluster.name.to_string()).collect()
+    }
+
+    #[test]
+    fn those_that_are_alike_stand_where_they_came() {
+        let world = World::read("cluster a; cluster b; cluster c; cluster d; cluster e");
+        let input = world.input();
+        let queue = sort_queue(&input, &[].into());
+        let [a, b, c, d, last] = [0, 1, 2, 3, 4].map(|at: usize| queue[at]);
+        let mut line = Line::default();
+        let alike = (3, vec![Some("x")]);
+        assert!(!line.has_any(3) && !line.join(a, &alike), "there are none yet");
+        line.add(Refused::before(a, None), Some(alike.clone()));
+        line.add(Refused::before(b, None), None);
+        assert!(line.has_any(3) && !line.has_any(2));
+        assert!(line.join(c, &alike) && !line.join(d, &(3, vec![Some("y")])));
+        line.add(Refused::before(d, None), Some((3, vec![Some("y")])));
+        assert!(line.join(last, &alike));
+        let first = |line: &mut Line<'_>, but: &str| {
+            let found = line.first(|one| (one.waiting.cluster.name.as_str() != but).then_some(()));
+            found.map(|(number, ())| number)
+        };
+        assert_eq!((first(&mut line, ""), first(&mut line, "a")), (Some(0), Some(1)));
+        assert_eq!(line.remove_first(0).cluster.name, a.cluster.name);
+        // The next of those that are like it stands behind `b`.
+        assert_eq!((first(&mut line, ""), first(&mut line, "b")), (Some(1), Some(0)));
+        assert_eq!(line.remove_first(0).cluster.name, c.cluster.name);
+        assert_eq!(line.remove_first(0).cluster.name, last.cluster.name);
+        assert!(!line.join(last, &alike), "none of them is there any more");
+        assert_eq!(line.change(0, |_| ()), None);
+        assert_eq!(names(line), ["b", "d"]);
     }
 }

@@ -18,6 +18,9 @@
 //! - only a rise of the fewest lets a cluster in, and that can be only where the last of the domains that
 //!   have the fewest was given one. So it is for that alone that the queue is looked through again.
 //!
+//! Clusters that are alike are refused together: where one was refused and nothing let it in, so are those that come after it with
+//! the same signature and the same values of the labels that their rules read. They are let in one by one, the first of them first.
+//!
 //! Where the last run ended in the very context in which this one begins, a cluster that waited then and
 //! is unchanged was refused on the grounds of that context, and the same is true of it.
 
@@ -260,9 +263,13 @@ impl<'a> PlanRun<'a> {
     }
 
     /// Adds what was decided about the queue to the rest.
-    pub(super) fn add_decided(&mut self) {
-        // In order, so that it is put together at once, in full nodes.
+    fn add_decided(&mut self) {
         let mut decided = std::mem::take(&mut self.decided);
+        if decided.len() < self.clusters.len() / 8 {
+            self.clusters.extend(decided);
+            return;
+        }
+        // In order, so that all is put together at once, in full nodes.
         decided.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.clusters.append(&mut decided.into_iter().collect());
     }

@@ -61,6 +61,13 @@ impl<'a> PlanRun<'a> {
                 continue;
             }
             let signed = signature.filter(|_| !one.known && !request.is_told_by_name());
+            if signed.is_some_and(|signature| refused.has_any(signature))
+                && let Some(alike) = self.alike(waiting.cluster, signed)
+                && refused.join(waiting, &alike)
+            {
+                self.choice.note_known();
+                continue;
+            }
             let pick = if one.known {
                 self.retry(&mut one, &request)
             } else {
@@ -68,7 +75,7 @@ impl<'a> PlanRun<'a> {
                 self.look(&mut one, &request)
             };
             let Some(pick) = pick else {
-                refused.add(one);
+                refused.add(one, self.alike(waiting.cluster, signed));
                 continue;
             };
             if until == Some(&waiting.cluster.name) {
@@ -80,11 +87,12 @@ impl<'a> PlanRun<'a> {
             }
         }
         while let Some((at, pick)) = self.first_that_fits(&mut refused) {
-            let waiting = refused.remove(at).waiting;
+            let waiting = refused.remove_first(at);
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            self.bind(&self.request(waiting.cluster), None, pick);
+            let (request, signature) = self.request_in_queue(waiting.cluster);
+            self.bind(&request, signature, pick);
         }
         (refused.into_vec(), false)
     }
@@ -99,7 +107,7 @@ impl<'a> PlanRun<'a> {
                     return false;
                 }
                 let at = unblocked.remove(0);
-                if let Some(pick) = refused.change(at, |one| self.retry_of(one)) {
+                if let Some(pick) = refused.change(at, |one| self.retry_unblocked(one)).flatten() {
                     break (at, pick);
                 }
             };
@@ -107,11 +115,12 @@ impl<'a> PlanRun<'a> {
             for at in unblocked {
                 refused.change(at, |one| one.floors = None);
             }
-            let cluster = refused.remove(next.0).waiting.cluster;
+            let cluster = refused.remove_first(next.0).cluster;
             if until == Some(&cluster.name) {
                 return true;
             }
-            self.bind(&self.request(cluster), None, next.1);
+            let (request, signature) = self.request_in_queue(cluster);
+            self.bind(&request, signature, next.1);
         }
     }
 
@@ -141,6 +150,23 @@ impl<'a> PlanRun<'a> {
         refused.first(|one| self.retry_of(one))
     }
 
+    /// Looks at a cluster again that may have been let in. Where it was not, it is brought up to date at the end.
+    fn retry_unblocked(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
+        let Some(signature) = one.signature else { return self.retry_of(one) };
+        let (request, _) = self.request_in_queue(one.waiting.cluster);
+        match self.choice.select(&request, signature, &self.states) {
+            Selection::Selected(selected) => {
+                one.floors = None;
+                Some(selected)
+            }
+            Selection::Refused => {
+                one.floors = self.choice.floors(&request, signature, &self.states);
+                None
+            }
+            Selection::Unknown => self.retry_of(one),
+        }
+    }
+
     fn retry_of(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
         self.retry(one, &self.request(one.waiting.cluster))
     }
@@ -158,12 +184,18 @@ impl<'a> PlanRun<'a> {
             .grounds
             .take()
             .unwrap_or_else(|| PreFilterState::of(request, &self.states, &self.before).grounds());
+        let is = pre_filter.grounds();
+        if was != is
+            && let Some(selected) = self.choose(one, request, &pre_filter)
+        {
+            // Those that are like it were refused on other grounds than these.
+            (one.grounds, one.floors) = (Some(was), None);
+            return Some(selected);
+        }
         one.compared = now;
         one.floors = Some(pre_filter.floors(&self.states.counts));
-        let is = pre_filter.grounds();
-        let same = was == is;
         one.grounds = Some(is);
-        if same { None } else { self.choose(one, request, &pre_filter) }
+        None
     }
 
     /// Looks at a cluster.
@@ -213,7 +245,7 @@ fn again<'a>(refused: Vec<Refused<'a>>) -> Vec<Refused<'a>> {
 
 impl<'a> Refused<'a> {
     /// A cluster of which nothing is known but, perhaps, why it waited before the first one was placed.
-    fn before(waiting: Waiting<'a>, reasons: Option<BTreeSet<ReasonCode>>) -> Self {
+    pub(super) fn before(waiting: Waiting<'a>, reasons: Option<BTreeSet<ReasonCode>>) -> Self {
         Self {
             waiting,
             signature: None,

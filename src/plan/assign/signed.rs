@@ -1,6 +1,7 @@
 //! The requests of the queue by signature: what was found out of one cluster is not asked again for others that are alike.
 
 use super::PlanRun;
+use super::line::AlikeKey;
 use crate::model::Cluster;
 use crate::plan::candidate::Request;
 use crate::plan::counts::Membership;
@@ -11,7 +12,7 @@ use crate::plan::signature::Signatures;
 pub(super) struct SignedRequests<'a> {
     signatures: Signatures<'a>,
     /// The request of the first one, and the groups in which all of them are.
-    requests: Vec<(Request<'a>, Membership)>,
+    requests: Vec<(Request<'a>, Membership<'a>)>,
 }
 
 impl<'a> SignedRequests<'a> {
@@ -21,7 +22,7 @@ impl<'a> SignedRequests<'a> {
     }
 
     /// The groups in which the clusters with a signature are.
-    pub(super) fn membership(&self, signature: usize) -> &Membership {
+    pub(super) fn membership(&self, signature: usize) -> &Membership<'a> {
         &self.requests[signature].1
     }
 }
@@ -49,5 +50,15 @@ impl<'a> PlanRun<'a> {
             signed.requests.push((request, membership));
         }
         (request, Some(signature))
+    }
+
+    /// What a cluster has in common with those that are alike.
+    pub(super) fn alike(
+        &self,
+        cluster: &'a Cluster,
+        signature: Option<usize>,
+    ) -> Option<AlikeKey<'a>> {
+        let (signed, signature) = self.signed.as_ref().zip(signature)?;
+        Some((signature, signed.membership(signature).values(cluster)))
     }
 }

@@ -279,3 +279,54 @@ fn of_those_that_the_only_worker_refuses_for_good_nothing_is_decided() {
         "what keeps it apart is looked at"
     );
 }
+
+#[test]
+fn of_those_that_are_alike_the_first_is_let_in_and_the_others_wait_on() {
+    // Zone 2 has no room for what `b…` take. Each that it takes of the others lets one of them into zone 1.
+    let world =
+        "worker w1 0/99 label:zone=1; worker w2 0/3 label:zone=2; policy p for:app=s spread:zone=1;
+        cluster b1 label:app=s needs=4 priority=1; cluster b2 label:app=s needs=4 priority=1;
+        cluster b3 label:app=s needs=4 priority=1; cluster b4 label:app=s needs=4 priority=1;
+        cluster s1 label:app=s; cluster s2 label:app=s";
+    let told = "b1 -> w1; b2 -> w1; b3 -> w1; b4 waits Capacity Spread; s1 -> w2; s2 -> w2";
+    check(world, told);
+    // Where each worker is a domain it is asked by the pre-filter state.
+    check(&world.replace("spread:zone=1", "spread:worker=1"), told);
+    check(
+        &format!("{world}; cluster s3 label:app=s"),
+        "b1 -> w1; b2 -> w1; b3 -> w1; b4 -> w1; s1 -> w2; s2 -> w2; s3 -> w2",
+    );
+    // Who asks for another place in the queue is none of them.
+    check(
+        &world.replace("b2 label:app=s needs=4 priority=1", "b2 label:app=s needs=4 priority=-1"),
+        "b1 -> w1; b2 waits Capacity Spread; b3 -> w1; b4 -> w1; s1 -> w2; s2 -> w2",
+    );
+}
+
+#[test]
+fn one_whose_name_is_taken_is_like_no_other() {
+    check(
+        "worker w1 0/1 agent:healthy ns=a; worker w2 0/2 agent:healthy; cluster a; cluster b; cluster c;
+         cluster d; cluster e",
+        "a -> w2; b -> w1; c -> w2; d waits Capacity; e waits Capacity",
+    );
+    check(
+        "worker w1 9/9 agent:healthy ns=a; cluster a; cluster b; cluster c; cluster d",
+        "a waits Capacity NamespaceTaken; b waits Capacity; c waits Capacity; d waits Capacity",
+    );
+}
+
+#[test]
+fn all_that_are_alike_are_let_in_where_none_stands_in_the_way_of_the_others() {
+    for key in ["zone", "worker"] {
+        check(
+            &format!(
+                "worker w1 0/99 label:zone=1; worker w2 0/3 label:zone=2; policy p for:app=b spread:{key}=1@app=s;
+                 cluster b1 label:app=b needs=4 priority=1; cluster b2 label:app=b needs=4 priority=1;
+                 cluster b3 label:app=b needs=4 priority=1; cluster s0 label:app=s priority=2;
+                 cluster s1 label:app=s priority=2; cluster s2 label:app=s only=w2"
+            ),
+            "b1 -> w1 by p; b2 -> w1 by p; b3 -> w1 by p; s0 -> w1; s1 -> w1; s2 -> w2",
+        );
+    }
+}

@@ -83,9 +83,18 @@ pub(super) struct Counts<'a> {
 /// The places of the groups in which clusters of one signature are, as far as they have their labels, and those of their rules of
 /// anti-affinity.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Membership {
+pub(super) struct Membership<'a> {
     groups: Vec<usize>,
     rules: Vec<usize>,
+    /// The labels by which the rules that are about them tell parts of groups apart.
+    keys: Vec<&'a str>,
+}
+
+impl<'a> Membership<'a> {
+    /// The values of the labels by which the rules that are about a cluster tell parts of groups apart.
+    pub(super) fn values(&self, cluster: &'a Cluster) -> Vec<Option<&'a str>> {
+        self.keys.iter().map(|key| cluster.labels.get(*key).map(String::as_str)).collect()
+    }
 }
 
 /// A cluster with a place.
@@ -178,15 +187,21 @@ impl<'a> Counts<'a> {
         (Arc::clone(&self.counted), self.anew)
     }
 
-    /// The groups in which a cluster is, and its rules of anti-affinity.
-    pub(super) fn membership(&self, request: &Request<'a>) -> Membership {
+    /// The groups in which a cluster is, its rules of anti-affinity, and what all rules read that are about it.
+    pub(super) fn membership(&self, request: &Request<'a>) -> Membership<'a> {
         let info = request.info();
         let own = request.cluster.spec.own_anti_affinity();
         let member = Member { info, policy: request.policy, own };
+        let spread = request.spread().map(|(_, group)| group);
+        let apart = request.anti_affinity().map(|term| term.group);
+        let of_others = self.anti_affinity_with(&info).map(|(_, term)| term.group);
+        let read = spread.chain(apart).chain(of_others);
         let rules: BTreeSet<usize> = self.asked.anti_affinity_with(&member).collect();
+        let keys: BTreeSet<&str> = read.flat_map(|group| group.told_apart_by()).collect();
         Membership {
             groups: self.asked.places_of_groups(&info).collect(),
             rules: rules.into_iter().collect(),
+            keys: keys.into_iter().collect(),
         }
     }
 
@@ -194,7 +209,7 @@ impl<'a> Counts<'a> {
     pub(super) fn bind(
         &mut self,
         cluster: &'a Cluster,
-        membership: &Membership,
+        membership: &Membership<'a>,
         place: usize,
         taking: Taking<'_>,
     ) {

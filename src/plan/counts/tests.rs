@@ -1,8 +1,13 @@
 //! What a run counts, and what it takes over from an earlier one.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::{Counted, CountedLock};
+use super::Counts;
+use super::here::Here;
+use crate::model::{Counted, CountedLock, Name};
+use crate::plan::deletion::Deletions;
+use crate::plan::policy::Policies;
 use crate::plan::world::{World, check};
 
 const RULES: &str = "policy p for:app=s spread:zone=1 apart:location=#dr; tenant t quota=9;";
@@ -107,4 +112,29 @@ fn what_is_remembered_decides_as_what_is_counted() {
     let planning = world.plan();
     assert_eq!(world.describe(&planning.plan, decided), decided);
     assert_eq!(planning.counted_anew, 0);
+}
+
+#[test]
+fn what_stands_on_workers_that_are_not_of_the_run_counts_for_those_alone() {
+    let world = World::read(&fleet("cluster c tenant=t"));
+    let input = world.input();
+    let policies = Policies::of(&world.fleet);
+    let names: Vec<Name> = ["w1", "w3", "w5"].map(|name| Name::parse(name).unwrap()).into();
+    let mut counts = Counts::new(&input, &policies, &Deletions::new(), names.iter().collect());
+    let (group, values) = (counts.groups()[0], vec!["default"]);
+    let cluster = &world.fleet.clusters["c"].name;
+    let others: Vec<Name> = ["w0", "w2", "w4", "w6"].map(|name| Name::parse(name).unwrap()).into();
+    // In the order of the names, as they come.
+    for worker in others.iter().chain(&names).collect::<BTreeSet<_>>() {
+        let groups = [((0, values.clone()), vec![cluster])].into();
+        counts.add(worker, Here { groups, ..Here::default() });
+    }
+    let part = counts.part(&group, &values).unwrap();
+    let there: Vec<&str> = part.workers().map(|(place, _)| counts.worker(place).as_str()).collect();
+    assert_eq!(there, ["w1", "w3", "w5", "w0", "w2", "w4", "w6"]);
+    let c = &world.fleet.clusters["c"];
+    for worker in names.iter().chain(&others) {
+        counts.unbind(c, worker, &c.demand);
+    }
+    assert!(counts.part(&group, &values).unwrap().is_empty());
 }

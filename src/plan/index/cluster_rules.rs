@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::tallies::{NumberedDomains, Tallies, What};
 use crate::plan::counts::{Counts, PartCounts};
 use crate::plan::group::{ClusterInfo, Group, Values};
+use crate::plan::pre_filter::Floor;
 use crate::plan::worker_states::WorkerStates;
 
 /// By the number of a class's domains that of the domain by which a rule counts or tells; `None` where a worker there is in none.
@@ -93,6 +94,20 @@ impl<'a> SpreadRule<'a> {
                 violate(open, self.refuses);
             }
         }
+    }
+
+    /// What would have to change for a domain to open that it refuses to a cluster; `None` where it is not about that one.
+    pub(super) fn floor(
+        &mut self,
+        info: &ClusterInfo<'a>,
+        tallies: &mut Tallies<'a>,
+        states: &WorkerStates<'a>,
+    ) -> Option<Floor<'a>> {
+        let values = self.what.group.values(info)?;
+        let tally = self.tally(values.clone(), tallies, states);
+        let lowest = tallies.now(tally, states).lowest();
+        let group = states.counts.place(&self.what.group);
+        Some(Floor::new(self.what.topology, group, values, lowest))
     }
 
     /// The number of the tally for a part of the group.

@@ -17,6 +17,7 @@ use crate::plan::candidate::Request;
 use crate::plan::filter::MEMBERSHIP;
 use crate::plan::group::{AntiAffinityTerm, Group, Values};
 use crate::plan::pick::Selection;
+use crate::plan::pre_filter::Floor;
 use crate::plan::quota;
 use crate::plan::worker_states::WorkerStates;
 
@@ -83,6 +84,20 @@ impl<'a> Index<'a> {
         let open = (!open.is_empty()).then_some(&**open);
         let found = self.classes.best(rules.class, demand, open, accept, states);
         found.into_selected(states).map_or(Selection::Refused, Selection::Selected)
+    }
+
+    /// What would have to change for a domain to open that a constraint refuses to a cluster with this signature; `None` where the
+    /// pre-filter state is to say.
+    pub(in crate::plan) fn floors(
+        &mut self,
+        request: &Request<'a>,
+        signature: usize,
+        states: &WorkerStates<'a>,
+    ) -> Option<Vec<Floor<'a>>> {
+        let KnownRules::Rules(rules) = self.rules.get_mut(signature)? else { return None };
+        let info = request.info();
+        let refusing = rules.spread.iter_mut().filter(|rule| rule.refuses);
+        refusing.map(|rule| rule.floor(&info, &mut self.tallies, states)).collect()
     }
 
     /// What the rules are for clusters like this one; `None` where they are left to the pre-filter state.

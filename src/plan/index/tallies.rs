@@ -1,7 +1,7 @@
 //! How many clusters of a part of a group are in each domain, followed from binding to binding instead of
 //! counted anew for each cluster.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::keys::RequestKey;
@@ -95,6 +95,16 @@ impl<'a> Tally<'a> {
             }
         }
         self.arrivals = part.arrivals.len();
+    }
+
+    /// The domains that have the fewest.
+    pub(super) fn lowest(&self) -> BTreeSet<&'a str> {
+        let min = self.counts.iter().flatten().min();
+        let named = self.domains.names.iter().zip(&self.counts);
+        named
+            .filter(|(_, count)| count.is_some() && count.as_ref() == min)
+            .map(|(name, _)| *name)
+            .collect()
     }
 
     /// The counts by domain. Every domain of a worker that may be used is there.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::class::is_by_domain;
 use super::keys::{Depends, Keys, depends};
 use super::rooms::Rooms;
-use super::{Index, is_known};
+use super::{Index, MOST, is_known};
 use crate::model::api::Strategy;
 use crate::model::{Decision, ReasonCode};
 use crate::plan::candidate::{Candidate, Request};
@@ -37,7 +37,8 @@ fn the_index_decides_as_the_plain_scan_does() {
             let (scan, index) = (by(&world, SearchMode::Scan), by(&world, SearchMode::Index));
             prop_assert_eq!(&scan.plan, &index.plan);
             prop_assert_eq!(scan.context, index.context);
-            prop_assert_eq!((scan.searched, scan.indexed), (index.searched, 0));
+            // Of those that are alike only one is looked at again.
+            prop_assert!(index.searched <= scan.searched && scan.indexed == 0);
             by_index.note(usize::try_from(index.indexed).unwrap());
             for planned in index.plan.clusters.values() {
                 match &planned.decision {
@@ -89,11 +90,35 @@ fn what_is_told_by_signature_is_what_the_plain_scan_says() {
                     selected.note(1);
                 }
             }
+            let floors = index.floors(&request, signature, &run.states);
+            if let Some(mut floors) = floors {
+                let mut of_pre_filter = pre_filter.floors(&run.states.counts);
+                floors.sort();
+                of_pre_filter.sort();
+                prop_assert_eq!(floors, of_pre_filter, "{}", cluster.name);
+            }
         }
         Ok(())
     });
     selected.at_least_of(5000);
     refused.at_least_of(1000);
+}
+
+#[test]
+fn an_index_that_has_kept_too_much_begins_anew() {
+    let world = World::read("worker w1 0/2; worker w2 0/3; cluster a; cluster b needs=2");
+    let input = world.input();
+    let run = cycle::begin(&input);
+    let mut index = Index::new(&world.fleet).unwrap();
+    let [a, b] = ["a", "b"].map(|name| run.request(&world.fleet.clusters[name]));
+    let first = index.select(&a, 0, &run.states);
+    // Signatures that nobody asked about take no room.
+    assert_eq!(index.select(&b, 1 << 20, &run.states), first);
+    assert_eq!(index.by_key.len(), 2);
+    index.classes.kept = MOST + 1;
+    assert_eq!(index.select(&a, 0, &run.states), first);
+    assert_eq!(index.by_key.len(), 1);
+    assert!(index.classes.kept < 1000);
 }
 
 #[test]

@@ -175,7 +175,7 @@ impl<'a> WorkerStates<'a> {
         &mut self,
         place: usize,
         cluster: &'a Cluster,
-        membership: &Membership,
+        membership: &Membership<'a>,
         taking: Taking<'_>,
     ) {
         let plan = &mut self.workers[place].plan;
