@@ -111,9 +111,6 @@ impl<'a> WorkerSearch<'a> {
         signature: usize,
         states: &WorkerStates<'a>,
     ) -> Selection {
-        if self.sole.is_some() {
-            return Selection::Unknown;
-        }
         let Some(index) = self.index() else { return Selection::Unknown };
         let selection = index.select(request, signature, states);
         if matches!(selection, Selection::Selected(_)) {

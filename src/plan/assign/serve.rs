@@ -29,7 +29,8 @@ impl<'a> PlanRun<'a> {
             let row = waiting.row.filter(|_| known);
             Refused::before(waiting, row.map(|row| row.reasons.clone()))
         });
-        if self.choice.has_index() {
+        // Of one worker alone it matters, too, who is another than before: then nobody is like anybody.
+        if self.choice.has_index() && self.input.sole.is_none() {
             let signatures =
                 Signatures::new(self.input.fleet, &self.policies, self.states.counts.groups());
             self.signed = Some(SignedRequests::new(signatures));

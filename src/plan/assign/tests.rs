@@ -4,7 +4,7 @@ use super::PlanRun;
 use crate::model::Decision;
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::world::{World, check, name};
-use crate::plan::{PlanInput, SoleWorker, cycle, filter};
+use crate::plan::{PlanInput, SearchMode, SoleWorker, cycle, filter};
 
 /// A world whose last plan was committed, with another fleet.
 fn then(before: &str, fleet: &str) -> World {
@@ -278,6 +278,19 @@ fn of_those_that_the_only_worker_refuses_for_good_nothing_is_decided() {
         matches!(decided("c"), Some(Decision::Wait { .. })),
         "what keeps it apart is looked at"
     );
+}
+
+#[test]
+fn one_that_is_another_than_before_joins_nobody_that_only_one_worker_may_take() {
+    let world =
+        World::read("worker w1 4/4 ceiling=5; worker w2 0/2; cluster a needs=2; cluster b needs=2");
+    let (worker, cluster) = (name("w1"), name("b"));
+    let sole = Some(SoleWorker { worker: &worker, cluster: Some(&cluster), policy: None });
+    let input = PlanInput { sole, ..world.input() };
+    let mut run = cycle::begin(&input).by(SearchMode::Index);
+    cycle::finish(&mut run);
+    let decided = |name| run.clusters.get(name).map(|planned| &planned.decision);
+    assert!(matches!(decided("b"), Some(Decision::Bind(to)) if to.worker == name("w2")));
 }
 
 #[test]
