@@ -115,12 +115,12 @@ impl Rooms {
         if !demand.iter().all(|(resource, needs)| self.resources[*resource].of[place].has(*needs)) {
             return None;
         }
-        let shares = demand.iter().map(|(resource, needs)| {
+        let amounts = demand.iter().map(|(resource, needs)| {
             let room = &self.resources[*resource].of[place];
             (room.allocated.plus(*needs), room.limit)
         });
         let (clusters, is_pending) = self.there[place];
-        Some(MovingTerms { share: score::share::spread(shares, is_pending), clusters })
+        Some(MovingTerms { share: score::share::of_amounts(amounts, is_pending), clusters })
     }
 }
 

@@ -19,37 +19,37 @@ pub(super) const READS: &[DependsOn] = &[
     DependsOn::Pending,
 ];
 
-/// Numerator and denominator; the denominator is at least 1.
+/// Numerator and denominator, in lowest terms.
 pub(in crate::plan) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -> (i128, i128) {
     let plan = &candidate.plan;
-    let shares = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO).map(
-        |(resource, needs)| {
-            let used = amounts::of(&plan.allocated, resource).plus(*needs);
-            fraction(used.thousandths(), candidate.limit(resource).thousandths())
-        },
-    );
-    let (used, of) = largest(shares);
+    let taken = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO);
+    let amounts = taken.map(|(resource, needs)| {
+        let used = amounts::of(&plan.allocated, resource).plus(*needs);
+        (used, candidate.limit(resource))
+    });
     // A policy that packs wants the larger share anyway.
-    if plan.pending.is_some() && request.strategy() == Strategy::Spread {
-        ((of - used).max(0), of)
-    } else {
-        (used, of)
-    }
+    let is_filled = plan.pending.is_some() && request.strategy() == Strategy::Spread;
+    lowest_terms(of_amounts(amounts, is_filled))
 }
 
-/// The same where clusters are spread, of what is used after the pick of each resource that the cluster takes and the most of it
-/// that counts. What is small enough to be multiplied stands as it is, not in its lowest terms: two are compared all the same.
-pub(in crate::plan) fn spread(
-    shares: impl Iterator<Item = (Quantity, Quantity)>,
-    is_pending: bool,
+/// The share of what is used after the pick of each resource that the cluster takes and the most of it that counts; of a worker
+/// that is to be filled what stays unused. Amounts that are small enough to be multiplied stand as they are, not in lowest terms:
+/// two shares are compared all the same. What it is a share of is at least 1.
+pub(in crate::plan) fn of_amounts(
+    amounts: impl Iterator<Item = (Quantity, Quantity)>,
+    is_filled: bool,
 ) -> (u64, u64) {
     let share = |(used, of): (Quantity, Quantity)| small(used.thousandths(), of.thousandths());
     let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
     let larger = |largest: (u64, u64), share: (u64, u64)| {
         if product(share.0, largest.1) > product(largest.0, share.1) { share } else { largest }
     };
-    let (used, of) = shares.map(share).fold((0, 1), larger);
-    if is_pending { (of.saturating_sub(used), of) } else { (used, of) }
+    let (used, of) = amounts.map(share).fold((0, 1), larger);
+    if is_filled { (of.saturating_sub(used), of) } else { (used, of) }
+}
+
+fn lowest_terms((used, of): (u64, u64)) -> (i128, i128) {
+    fraction(i128::from(used), i128::from(of))
 }
 
 fn small(used: i128, capacity: i128) -> (u64, u64) {
@@ -76,23 +76,12 @@ pub(in crate::plan) fn there(
 ) -> Option<(i128, i128)> {
     let plan = &candidate.plan;
     let taken = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO);
-    let share = |(resource, _): (&String, &Quantity)| {
-        let capacity = *plan.capacity.get(resource)?;
-        let used = amounts::of(&plan.allocated, resource).thousandths();
-        let used = used.saturating_sub(amounts::of(without, resource).thousandths());
-        Some(fraction(used, capacity.thousandths()))
+    let amounts = |(resource, _): (&String, &Quantity)| {
+        let used = amounts::of(&plan.allocated, resource).minus(amounts::of(without, resource));
+        Some((used, *plan.capacity.get(resource)?))
     };
-    let shares: Option<Vec<_>> = taken.map(share).collect();
-    shares.map(|shares| largest(shares.into_iter()))
-}
-
-fn largest(shares: impl Iterator<Item = (i128, i128)>) -> (i128, i128) {
-    shares.fold(
-        (0, 1),
-        |largest, share| {
-            if share.0 * largest.1 > largest.0 * share.1 { share } else { largest }
-        },
-    )
+    let amounts: Option<Vec<_>> = taken.map(amounts).collect();
+    amounts.map(|amounts| lowest_terms(of_amounts(amounts.into_iter(), false)))
 }
 
 /// A fraction in its lowest terms, small enough that two can be multiplied. A worker without capacity
