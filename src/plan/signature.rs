@@ -18,7 +18,7 @@ use crate::model::{Cluster, Fleet, Quantity, Resources};
 pub(super) struct Signatures<'a> {
     fleet: &'a Fleet,
     /// The labels that selectors read.
-    keys: Vec<&'a str>,
+    keys: BTreeSet<&'a str>,
     /// The clusters that selectors name.
     names: BTreeSet<&'a str>,
     tenants: LookupSet<&'a str>,
@@ -28,12 +28,15 @@ pub(super) struct Signatures<'a> {
     /// By the place in memory, too.
     demands: LookupMap<*const BTreeMap<String, Quantity>, usize>,
     amounts: LookupSet<&'a Resources>,
-    /// By what the labels say that selectors read, and the name where one names it.
-    selections: LookupSet<Vec<Option<&'a str>>>,
+    /// By the labels that selectors read.
+    selections: LookupSet<SelectedBy<'a>>,
     numbers: LookupSet<[usize; 4]>,
     /// Kept for its room: what is read of the cluster that is looked at.
-    read: Vec<Option<&'a str>>,
+    read: SelectedBy<'a>,
 }
+
+/// The labels of a cluster that selectors read, and its name, without a key, where one names it.
+type SelectedBy<'a> = Vec<(&'a str, &'a str)>;
 
 /// What rules read of a document.
 #[derive(Serialize)]
@@ -61,7 +64,7 @@ impl<'a> Signatures<'a> {
         }
         Self {
             fleet,
-            keys: keys.into_iter().collect(),
+            keys,
             names,
             tenants: LookupSet::default(),
             specs: LookupMap::default(),
@@ -118,9 +121,14 @@ impl<'a> Signatures<'a> {
     fn selection(&mut self, cluster: &'a Cluster) -> usize {
         let labels = &*cluster.labels;
         self.read.clear();
-        self.read.push(self.names.get(cluster.name.as_str()).copied());
-        for key in &self.keys {
-            self.read.push(labels.get(*key).map(String::as_str));
+        self.read.extend(self.names.get(cluster.name.as_str()).map(|name| ("", *name)));
+        // Selectors may read more labels than any cluster has, and a cluster may have more than any selector reads.
+        if labels.len() < self.keys.len() {
+            let read = labels.iter().filter(|(key, _)| self.keys.contains(key.as_str()));
+            self.read.extend(read.map(|(key, value)| (key.as_str(), value.as_str())));
+        } else {
+            let read = self.keys.iter().filter_map(|key| Some((*key, labels.get(*key)?.as_str())));
+            self.read.extend(read);
         }
         let known = self.selections.get_index_of(&*self.read);
         known.unwrap_or_else(|| number(&mut self.selections, self.read.clone()))
@@ -135,8 +143,10 @@ fn number<T: Hash + Eq>(known: &mut LookupSet<T>, of: T) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::cycle;
+    use crate::plan::depends_on::DependsOn;
+    use crate::plan::filter::{FILTERS, Filter};
     use crate::plan::world::World;
+    use crate::plan::{cycle, score};
 
     /// The signatures of the clusters of a fleet, in the order of their names.
     fn signatures(fleet: &str) -> Vec<usize> {
@@ -157,6 +167,7 @@ mod tests {
             ("", "priority=3"),
             ("", "label:other=x"),
             ("label:team=x", "label:team=y"),
+            ("label:env=prod", "label:env=prod label:other=x label:team=y"),
             ("flavor=capz net=10.0.0.0/16,10.1.0.0/16", "flavor=capz net=10.2.0.0/16,10.3.0.0/16"),
         ] {
             assert_eq!(of(a, b), [0, 0], "{a} and {b}");
@@ -180,6 +191,62 @@ mod tests {
         ] {
             assert_eq!(of(a, b), [0, 1], "{a} and {b}");
         }
+    }
+
+    /// Whether clusters of one signature differ in what a rule reads.
+    const fn differs(read: DependsOn) -> bool {
+        match read {
+            DependsOn::Name
+            | DependsOn::State
+            | DependsOn::Health
+            | DependsOn::Pending
+            | DependsOn::Cordon
+            | DependsOn::Drain
+            | DependsOn::Capacity
+            | DependsOn::Ceiling
+            | DependsOn::Allocated
+            | DependsOn::Clusters
+            | DependsOn::Flavor
+            | DependsOn::Labels
+            | DependsOn::Location
+            | DependsOn::Provider
+            | DependsOn::Zones
+            | DependsOn::Components
+            | DependsOn::Versions
+            | DependsOn::Networks
+            | DependsOn::Taints
+            | DependsOn::Pool
+            | DependsOn::DataStores
+            | DependsOn::Demand
+            | DependsOn::Site
+            | DependsOn::Wishes
+            | DependsOn::Version
+            | DependsOn::Network
+            | DependsOn::Policies
+            | DependsOn::Tenants => false,
+            DependsOn::Placed
+            | DependsOn::Namespaces
+            | DependsOn::Cluster
+            | DependsOn::Group
+            | DependsOn::Leaving => true,
+        }
+    }
+
+    #[test]
+    fn whoever_reads_more_is_known() {
+        let reads = |filter: &Filter| filter.reads.iter().any(|read| differs(*read));
+        let filters: Vec<&str> = FILTERS.iter().filter(|f| reads(f)).map(|f| f.name).collect();
+        // By the parts of their groups, by what a tenant has left, for a name that is taken, and of those that have a place.
+        assert_eq!(
+            filters,
+            ["groups", "namespace", "spread", "anti-affinity", "quota", "eviction"]
+        );
+        let terms = score::READS.iter().filter(|reads| reads.iter().any(|read| differs(*read)));
+        assert_eq!(
+            terms.count(),
+            2,
+            "the group, and the soft violations of rules about what is placed"
+        );
     }
 
     #[test]
