@@ -2,11 +2,10 @@
 //! embedded database, of which a reader touches the pages on the way to a name and no others, however many
 //! documents there are.
 //!
-//! A file of it is written once and put into place whole, so a reader never meets one that is half written, and
-//! needs no lock against a writer. Whoever keeps one keeps its digest, so that one with a flipped bit is thrown away and
-//! not believed. All of it is read for that, so what most runs do not ask for is in files of its own beside it: where the
-//! clusters' documents stand ([`ClusterFiles`]), what documents say ([`SealedRecords`]), those of clusters that wait
-//! apart, and what stands on all workers, of which it has the digest.
+//! A file of it is written once and put into place whole, so a reader never meets one that is half written, and needs no lock
+//! against a writer. Whoever keeps one keeps its digest, so that one with a flipped bit is thrown away and not believed. All of it
+//! is read for that, so what most runs do not ask for is in files of its own beside it: where the clusters' documents stand
+//! ([`ClusterFiles`]), what documents say ([`SealedRecords`]), those of clusters that wait apart, and what stands on all workers.
 
 use std::cell::OnceCell;
 use std::fs::{self, File};
