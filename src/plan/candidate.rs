@@ -128,11 +128,6 @@ impl<'a> Request<'a> {
         Request { pre_filter, ..*self }
     }
 
-    /// Whether a rule tells the cluster something for its name that others with its signature are not told.
-    pub(super) fn is_told_by_name(&self) -> bool {
-        self.is_name_taken || self.group.is_some()
-    }
-
     /// What rules read of the cluster.
     pub(super) fn info(&self) -> ClusterInfo<'a> {
         ClusterInfo::of(self.cluster)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::candidate::{Candidate, Request};
-use super::counts::Counts;
+use super::counts::{Counts, NumberedParts};
 use super::index::Index;
 use super::pick::{Pick, Ranks, SelectedWorker, Selection};
 use super::pre_filter::Floor;
@@ -109,10 +109,11 @@ impl<'a> WorkerSearch<'a> {
         &mut self,
         request: &Request<'a>,
         signature: usize,
+        parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
     ) -> Selection {
         let Some(index) = self.index() else { return Selection::Unknown };
-        let selection = index.select(request, signature, states);
+        let selection = index.select(request, signature, parts, states);
         if matches!(selection, Selection::Selected(_)) {
             self.asked += 1;
             self.indexed += 1;
@@ -123,11 +124,11 @@ impl<'a> WorkerSearch<'a> {
     /// What would have to change for a domain to open to a cluster with a signature, where that is known.
     pub(super) fn floors(
         &mut self,
-        request: &Request<'a>,
         signature: usize,
+        parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
     ) -> Option<Vec<Floor<'a>>> {
-        self.index()?.floors(request, signature, states)
+        self.index()?.floors(signature, parts, states)
     }
 
     /// Picks the best of the workers that can take a cluster, with what it meets; none can for these
@@ -140,12 +141,16 @@ impl<'a> WorkerSearch<'a> {
     ) -> Result<SelectedWorker, BTreeSet<ReasonCode>> {
         if let Some(sole) = self.sole.filter(|sole| sole.is_sole_for(request, pre_filter)) {
             let workers = states.get(sole.worker).into_iter();
-            return choose_among(&request.within(pre_filter), workers).map(Into::into);
+            let pick = choose_among(&request.within(pre_filter), workers);
+            return pick.map(|pick| SelectedWorker::of(&pick, states));
         }
         let told = self.index().and_then(|index| index.choose(request, pre_filter, states));
         self.asked += 1;
         self.indexed += u64::from(told.is_some());
-        told.unwrap_or_else(|| choose(&request.within(pre_filter), states).map(Into::into))
+        told.unwrap_or_else(|| {
+            let pick = choose(&request.within(pre_filter), states);
+            pick.map(|pick| SelectedWorker::of(&pick, states))
+        })
     }
 
     /// The index, where it is worth its making.

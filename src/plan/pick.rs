@@ -1,6 +1,7 @@
 //! The best of the workers that can take a cluster, and how it won.
 
-use crate::model::{Name, Rank, Term};
+use super::worker_states::WorkerStates;
+use crate::model::{Rank, Term};
 
 /// The best worker for a cluster, and how it won.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,21 +12,19 @@ pub(super) struct Pick {
     pub(super) second: Option<(Rank, Term)>,
 }
 
-/// What is taken over from a [`Pick`]: the names of the two, and what told them apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is taken over from a [`Pick`]: the places of the two in the worker states, and what told them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SelectedWorker {
     /// The best worker.
-    pub(super) worker: Name,
-    /// Its place in the worker states, where that is known.
-    pub(super) place: Option<usize>,
+    pub(super) place: usize,
     /// Which group of the policy's affinity it is in.
     pub(super) group: Option<usize>,
     /// The second one, and the term that told them apart.
-    pub(super) runner_up: Option<(Name, Term)>,
+    pub(super) runner_up: Option<(usize, Term)>,
 }
 
 /// What is known of a cluster without asking any worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Selection {
     /// This worker is the best.
     Selected(SelectedWorker),
@@ -35,13 +34,15 @@ pub(super) enum Selection {
     Unknown,
 }
 
-impl From<Pick> for SelectedWorker {
-    fn from(pick: Pick) -> Self {
+impl SelectedWorker {
+    /// What is taken over of a pick among these workers.
+    pub(super) fn of(pick: &Pick, states: &WorkerStates<'_>) -> Self {
+        let place =
+            |rank: &Rank| states.place(&rank.worker).expect("the worker was one of those asked");
         Self {
-            worker: pick.best.worker,
-            place: None,
+            place: place(&pick.best),
             group: pick.best.group,
-            runner_up: pick.second.map(|(rank, term)| (rank.worker, term)),
+            runner_up: pick.second.as_ref().map(|(rank, term)| (place(rank), *term)),
         }
     }
 }

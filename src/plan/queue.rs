@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::PlanInput;
+use super::signature::AlikeNumber;
 use crate::model::api::{OnViolation, SpreadConstraint};
 use crate::model::{
     Cluster, ClusterPlan, Decision, Fleet, Name, PendingRow, Policy, Proposal, WorkerPlan,
@@ -17,6 +18,12 @@ pub(super) struct Waiting<'a> {
     pub(super) cluster: &'a Cluster,
     /// What the last run recorded of it; `None` for a new one.
     pub(super) row: Option<&'a PendingRow>,
+    /// Its place among all desired clusters, in the order of their names.
+    pub(super) place: usize,
+    /// Whether the last run said why it waits, and nothing has changed since.
+    pub(super) known: bool,
+    /// With whom it is alike; `None` where nobody asked, and where it is told something for its name.
+    pub(super) alike: Option<AlikeNumber>,
 }
 
 impl Waiting<'_> {
@@ -37,14 +44,16 @@ pub(super) fn sort_queue<'a>(
     input: &PlanInput<'a>,
     placed: &BTreeMap<Name, ClusterPlan>,
 ) -> Vec<Waiting<'a>> {
-    let wanted = input.fleet.clusters.values();
-    let wanted = wanted.filter(|c| !placed.contains_key(&c.name) && !is_kept(input, &c.name));
-    let mut queue: Vec<_> = wanted
-        .map(|cluster| Waiting { cluster, row: input.previous.pending.clusters.get(&cluster.name) })
-        .collect();
+    let wanted = input.fleet.clusters.values().enumerate();
+    let wanted = wanted.filter(|(_, c)| !placed.contains_key(&c.name) && !is_kept(input, &c.name));
+    let waiting = |(place, cluster): (usize, &'a Cluster)| {
+        let row = input.previous.pending.clusters.get(&cluster.name);
+        Waiting { cluster, row, place, known: false, alike: None }
+    };
+    let mut queue: Vec<_> = wanted.map(waiting).collect();
     queue.sort_by_key(|w| {
         let seen = w.row.map_or((true, 0), |row| (false, row.seen));
-        (Reverse(w.cluster.spec.priority.unwrap_or(0)), seen, &w.cluster.name)
+        (Reverse(w.cluster.spec.priority.unwrap_or(0)), seen, w.place)
     });
     queue
 }

@@ -38,6 +38,15 @@ pub(super) struct Signatures<'a> {
 /// The labels of a cluster that selectors read, and its name, without a key, where one names it.
 type SelectedBy<'a> = Vec<(&'a str, &'a str)>;
 
+/// What clusters have in common of which rules read the same, and that come to the same parts of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AlikeNumber {
+    /// Their signature.
+    pub(super) signature: usize,
+    /// Their number among all that are alike.
+    pub(super) number: usize,
+}
+
 /// What rules read of a document.
 #[derive(Serialize)]
 struct SpecRead<'a> {

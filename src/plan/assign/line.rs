@@ -7,12 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Refused;
 use crate::model::ReasonCode;
-use crate::plan::lookup::LookupMap;
 use crate::plan::queue::Waiting;
-
-/// What clusters have in common that are alike: their signature, and the values of the labels by which their rules tell parts of
-/// groups apart.
-pub(super) type AlikeKey<'a> = (usize, Vec<Option<&'a str>>);
+use crate::plan::signature::AlikeNumber;
 
 /// Refused clusters, by their place in the queue.
 #[derive(Debug, Default)]
@@ -21,9 +17,8 @@ pub(super) struct Line<'a> {
     all: Vec<Option<RefusedAlike<'a>>>,
     /// Their numbers, by the place of the first of each.
     first: BTreeMap<usize, usize>,
-    numbers: LookupMap<AlikeKey<'a>, usize>,
-    /// By signature, whether any were refused.
-    refused: Vec<bool>,
+    /// Their numbers here, by that of those that are alike.
+    numbers: Vec<Option<usize>>,
     spread: BTreeSet<usize>,
     added: usize,
 }
@@ -40,30 +35,24 @@ struct RefusedAlike<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Adds one behind the others; with what it has in common with others.
-    pub(super) fn add(&mut self, one: Refused<'a>, alike: Option<AlikeKey<'a>>) {
+    /// Adds one behind the others.
+    pub(super) fn add(&mut self, one: Refused<'a>) {
         let (at, number) = (self.added, self.all.len());
         self.added += 1;
         note(&mut self.spread, number, &one);
-        if let Some(alike) = alike {
-            if self.refused.len() <= alike.0 {
-                self.refused.resize(alike.0 + 1, false);
+        if let Some(alike) = one.alike() {
+            if self.numbers.len() <= alike.number {
+                self.numbers.resize(alike.number + 1, None);
             }
-            self.refused[alike.0] = true;
-            self.numbers.insert(alike, number);
+            self.numbers[alike.number] = Some(number);
         }
         self.first.insert(at, number);
         self.all.push(Some(RefusedAlike { first: at, said: one, others: VecDeque::new() }));
     }
 
-    /// Whether any were refused that have a signature.
-    pub(super) fn has_any(&self, signature: usize) -> bool {
-        self.refused.get(signature).is_some_and(|any| *any)
-    }
-
     /// Adds one behind the others where some were refused that are like it.
-    pub(super) fn join(&mut self, waiting: Waiting<'a>, alike: &AlikeKey<'a>) -> bool {
-        let number = self.numbers.get(alike).copied();
+    pub(super) fn join(&mut self, waiting: Waiting<'a>, alike: AlikeNumber) -> bool {
+        let number = self.numbers.get(alike.number).copied().flatten();
         let Some(found) = number.and_then(|number| self.all[number].as_mut()) else { return false };
         found.others.push_back((self.added, waiting));
         self.added += 1;
@@ -167,14 +156,13 @@ mod tests {
         let queue = sort_queue(&input, &[].into());
         let [a, b, c, d, last] = [0, 1, 2, 3, 4].map(|at: usize| queue[at]);
         let mut line = Line::default();
-        let alike = (3, vec![Some("x")]);
-        assert!(!line.has_any(3) && !line.join(a, &alike), "there are none yet");
-        line.add(Refused::before(a, None), Some(alike.clone()));
-        line.add(Refused::before(b, None), None);
-        assert!(line.has_any(3) && !line.has_any(2));
-        assert!(line.join(c, &alike) && !line.join(d, &(3, vec![Some("y")])));
-        line.add(Refused::before(d, None), Some((3, vec![Some("y")])));
-        assert!(line.join(last, &alike));
+        let alike = |number: usize| AlikeNumber { signature: 3, number };
+        assert!(!line.join(a, alike(0)), "there are none yet");
+        line.add(Refused::before(Waiting { alike: Some(alike(0)), ..a }, None));
+        line.add(Refused::before(b, None));
+        assert!(line.join(c, alike(0)) && !line.join(d, alike(1)));
+        line.add(Refused::before(Waiting { alike: Some(alike(1)), ..d }, None));
+        assert!(line.join(last, alike(0)));
         let first = |line: &mut Line<'_>, but: &str| {
             let found = line.first(|one| (one.waiting.cluster.name.as_str() != but).then_some(()));
             found.map(|(number, ())| number)
@@ -185,7 +173,7 @@ mod tests {
         assert_eq!((first(&mut line, ""), first(&mut line, "b")), (Some(1), Some(0)));
         assert_eq!(line.remove_first(0).cluster.name, c.cluster.name);
         assert_eq!(line.remove_first(0).cluster.name, last.cluster.name);
-        assert!(!line.join(last, &alike), "none of them is there any more");
+        assert!(!line.join(last, alike(0)), "none of them is there any more");
         assert_eq!(line.change(0, |_| ()), None);
         assert_eq!(names(line), ["b", "d"]);
     }

@@ -32,12 +32,12 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::signed::SignedRequests;
+use self::signed::SignedQueue;
 use super::candidate::{Pools, Request};
 use super::choose::WorkerSearch;
 use super::counts::{self, Counts};
 use super::deletion::{self, Deletions};
-use super::group::Group;
+use super::group::{ClusterInfo, Group};
 use super::holds::Holds;
 use super::moves::Moves;
 use super::pick::SelectedWorker;
@@ -52,7 +52,7 @@ use super::worker_states::WorkerStates;
 use super::{PlanInput, SearchMode, context, filter, placed};
 use crate::model::{
     Binding, Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, Name, Offer, Policy,
-    ReasonCode, Rebalanced, Resources, Term, packed,
+    ReasonCode, Rebalanced, Resources, packed,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -67,8 +67,8 @@ pub(super) struct PlanRun<'a> {
     pub(super) states: WorkerStates<'a>,
     /// What was decided so far, but for what is in `decided`.
     pub(super) clusters: BTreeMap<Name, ClusterPlan>,
-    /// What was decided about clusters of the queue: nobody reads it before all of them are served.
-    decided: Vec<(Name, ClusterPlan)>,
+    /// The clusters of the queue that were given workers: nobody reads it before all of them are served.
+    bound: Vec<BoundCluster<'a>>,
     /// The clusters that are being deleted. It is known before anything is decided.
     pub(super) deletions: Deletions,
     /// The workers' own clusters that are being deleted.
@@ -89,18 +89,28 @@ pub(super) struct PlanRun<'a> {
     /// The clusters that no worker took, in the order in which they were served.
     unplaced: Vec<&'a Cluster>,
     choice: WorkerSearch<'a>,
-    /// The clusters by what rules read of them, where so many are served that it is worth it.
-    signed: Option<SignedRequests<'a>>,
+    /// Whether it was found out which clusters of the queue are alike.
+    is_signed: bool,
+    /// The clusters of the queue by what rules read of them, where so many are served that it is worth it.
+    signed: Option<SignedQueue<'a>>,
     /// The counts before the first one was placed, where the last run ended with them.
     before: Counts<'a>,
+}
+
+/// A cluster of the queue that was given a worker.
+#[derive(Clone, Copy, Debug)]
+struct BoundCluster<'a> {
+    /// Its place among all desired clusters.
+    place: usize,
+    cluster: &'a Cluster,
+    policy: Option<&'a Policy>,
+    selected: SelectedWorker,
 }
 
 /// What is said of a cluster that goes on waiting.
 #[derive(Clone, Debug)]
 pub(super) struct Refused<'a> {
     waiting: Waiting<'a>,
-    /// Its signature, where nothing is said to it for its name.
-    signature: Option<usize>,
     /// Whether the last run said why it waits, and nothing has changed since.
     known: bool,
     reasons: BTreeSet<ReasonCode>,
@@ -139,7 +149,7 @@ impl<'a> PlanRun<'a> {
             before: Counts::default(),
             states,
             clusters: packed(clusters),
-            decided: Vec::new(),
+            bound: Vec::new(),
             deletions,
             retirements,
             moves,
@@ -152,6 +162,7 @@ impl<'a> PlanRun<'a> {
             bindings: 0,
             unplaced: Vec::new(),
             choice: WorkerSearch::of(input.fleet).among(input.sole),
+            is_signed: false,
             signed: None,
         };
         (run, resizes)
@@ -159,11 +170,18 @@ impl<'a> PlanRun<'a> {
 
     /// A place on a worker is taken.
     pub(super) fn take_place(&mut self, worker: &Name, cluster: &'a Cluster, taking: Taking<'_>) {
-        let membership = self.states.counts.membership(&self.request(cluster));
         if let Some(place) = self.states.place(worker) {
-            self.states.bind(place, cluster, &membership, taking);
+            self.take(place, cluster, taking);
         }
         self.bindings += 1;
+    }
+
+    fn take(&mut self, place: usize, cluster: &'a Cluster, taking: Taking<'_>) {
+        let membership = self.states.counts.membership(&self.request(cluster));
+        let mut parts = Vec::new();
+        let info = ClusterInfo::of(cluster);
+        self.states.counts.number_parts(&membership, &info, &mut parts);
+        self.states.bind(place, cluster, membership.numbered(&parts), taking);
     }
 
     /// What a cluster takes where it is.
@@ -173,7 +191,7 @@ impl<'a> PlanRun<'a> {
 
     /// The binding that a selected worker comes to.
     pub(super) fn binding(&self, cluster: &Cluster, selected: SelectedWorker) -> Binding {
-        binding(self.policies.select(cluster), selected)
+        binding(self.policies.select(cluster), selected, &self.states)
     }
 
     /// Whether the run places nobody and moves nobody, so that the workers are at its end as they were at its beginning.
@@ -258,20 +276,34 @@ impl<'a> PlanRun<'a> {
             }
         }
         self.evaluated += refused.iter().filter(|r| r.evaluated).count() as u64;
-        self.wait(refused.into_iter().map(|r| (r.waiting.cluster, r.reasons)).collect());
-        self.add_decided();
+        self.add_decided(refused.into_iter().map(|r| (r.waiting, r.reasons)).collect());
     }
 
-    /// Adds what was decided about the queue to the rest.
-    fn add_decided(&mut self) {
-        let mut decided = std::mem::take(&mut self.decided);
-        if decided.len() < self.clusters.len() / 8 {
+    /// Adds what was decided about the queue to the rest: these wait, for these reasons.
+    fn add_decided(&mut self, waiting: Vec<(Waiting<'a>, BTreeSet<ReasonCode>)>) {
+        let seen = queue::number(&self.input, waiting.iter().map(|(one, _)| &one.cluster.name));
+        let wait = |(waiting, reasons): (Waiting<'a>, BTreeSet<ReasonCode>)| {
+            let seen = seen.get(&waiting.cluster.name).copied().unwrap_or_default();
+            (waiting.place, waiting.cluster, Decision::Wait { seen, reasons })
+        };
+        let states = &self.states;
+        let bind = |one: BoundCluster<'a>| {
+            let binding = binding(one.policy, one.selected, states);
+            (one.place, one.cluster, Decision::Bind(binding))
+        };
+        let bound = std::mem::take(&mut self.bound).into_iter().map(bind);
+        let mut decided: Vec<_> = bound.chain(waiting.into_iter().map(wait)).collect();
+        // In the order of the names, so that all is put together at once, in full nodes.
+        decided.sort_unstable_by_key(|(place, ..)| *place);
+        let is_few = decided.len() < self.clusters.len() / 8;
+        let decided = decided.into_iter().map(|(_, cluster, decision)| {
+            (cluster.name.clone(), ClusterPlan::new(decision, cluster.demand.clone()))
+        });
+        if is_few {
             self.clusters.extend(decided);
-            return;
+        } else {
+            self.clusters.append(&mut decided.collect());
         }
-        // In order, so that all is put together at once, in full nodes.
-        decided.sort_by(|(one, _), (other, _)| one.cmp(other));
-        self.clusters.append(&mut decided.into_iter().collect());
     }
 
     /// Whether a worker that was given a cluster in this run has too little left for another one.
@@ -284,7 +316,7 @@ impl<'a> PlanRun<'a> {
     /// difference here.
     pub(super) fn serve_until(&mut self, name: &Name) {
         self.serve(Some(name));
-        self.add_decided();
+        self.add_decided(Vec::new());
     }
 
     /// Whether the last run ended in the context in which this one begins, with the clusters waiting
@@ -298,19 +330,16 @@ impl<'a> PlanRun<'a> {
         })
     }
 
-    fn bind(&mut self, request: &Request<'a>, signature: Option<usize>, selected: SelectedWorker) {
-        let (cluster, policy) = (request.cluster, request.policy);
-        let place = selected.place.or_else(|| self.states.place(&selected.worker));
-        let binding = binding(policy, selected);
+    fn bind(&mut self, waiting: Waiting<'a>, policy: Option<&'a Policy>, selected: SelectedWorker) {
+        let Waiting { cluster, place, alike, .. } = waiting;
         let taking = Taking::all(&cluster.demand);
-        let membership = self.signed.as_ref().zip(signature).map(|(s, at)| s.membership(at));
-        if let Some((membership, place)) = membership.zip(place) {
-            self.states.bind(place, cluster, membership, taking);
-            self.bindings += 1;
+        if let Some((signed, alike)) = self.signed.as_ref().zip(alike) {
+            self.states.bind(selected.place, cluster, signed.parts(alike), taking);
         } else {
-            self.take_place(&binding.worker, cluster, taking);
+            self.take(selected.place, cluster, taking);
         }
-        self.decide(cluster, Decision::Bind(binding));
+        self.bindings += 1;
+        self.bound.push(BoundCluster { place, cluster, policy, selected });
         self.evaluated += 1;
     }
 
@@ -321,36 +350,25 @@ impl<'a> PlanRun<'a> {
             self.holds.add(HoldKind::PlacementsHeld, &waiting.cluster.name);
         }
         let held = BTreeSet::from([ReasonCode::PlacementsHeld]);
-        self.wait(queue.into_iter().map(|w| (w.cluster, held.clone())).collect());
-        self.add_decided();
-    }
-
-    fn wait(&mut self, waiting: Vec<(&'a Cluster, BTreeSet<ReasonCode>)>) {
-        let seen = queue::number(&self.input, waiting.iter().map(|(cluster, _)| &cluster.name));
-        for (cluster, reasons) in waiting {
-            let seen = seen.get(&cluster.name).copied().unwrap_or_default();
-            self.decide(cluster, Decision::Wait { seen, reasons });
-        }
-    }
-
-    fn decide(&mut self, cluster: &Cluster, decision: Decision) {
-        let demand = cluster.demand.clone();
-        let planned = ClusterPlan::new(decision, demand);
-        self.decided.push((cluster.name.clone(), planned));
+        self.add_decided(queue.into_iter().map(|waiting| (waiting, held.clone())).collect());
     }
 }
 
 /// The binding that a selected worker comes to, by this policy.
-fn binding(policy: Option<&Policy>, selected: SelectedWorker) -> Binding {
-    let SelectedWorker { worker, group, runner_up, .. } = selected;
+fn binding(
+    policy: Option<&Policy>,
+    selected: SelectedWorker,
+    states: &WorkerStates<'_>,
+) -> Binding {
+    let SelectedWorker { place, group, runner_up } = selected;
+    let name = |place: usize| states.at(place).name.clone();
     let groups = policy.and_then(|policy| policy.spec.affinity.as_ref()).map(|a| &a.groups);
     let group = groups.zip(group).and_then(|(groups, at)| groups.get(at));
-    let (runner_up, decided_by): (Option<Name>, Option<Term>) = runner_up.unzip();
     Binding {
-        worker,
+        worker: name(place),
         policy: policy.map(|policy| policy.name.clone()),
-        decided_by,
-        runner_up,
+        decided_by: runner_up.map(|(_, term)| term),
+        runner_up: runner_up.map(|(place, _)| name(place)),
         group: group.map(|group| group.name.clone()),
     }
 }

@@ -7,9 +7,8 @@ use super::super::pick::{SelectedWorker, Selection};
 use super::super::pre_filter::Floor;
 use super::super::pre_filter_state::PreFilterState;
 use super::super::queue::Waiting;
-use super::super::signature::Signatures;
+use super::super::signature::AlikeNumber;
 use super::line::Line;
-use super::signed::SignedRequests;
 use super::{PlanRun, Refused};
 use crate::model::{Name, ReasonCode};
 
@@ -17,24 +16,13 @@ impl<'a> PlanRun<'a> {
     /// Places what can be placed, always the first in the queue that fits, and returns what cannot. Stops
     /// before a cluster of this name would be placed.
     pub(in crate::plan) fn serve(&mut self, until: Option<&Name>) -> Vec<Refused<'a>> {
-        let settled = self.is_settled();
-        if settled {
-            self.before = self.states.counts.clone();
-        }
+        self.sign();
         let queue = std::mem::take(&mut self.queue);
-        let known: Vec<bool> = queue.iter().map(|w| settled && w.is_unchanged()).collect();
-        self.choice.expect(known.iter().filter(|known| !**known).count());
-        self.decided.reserve(queue.len());
-        let queue = queue.into_iter().zip(known).map(|(waiting, known)| {
-            let row = waiting.row.filter(|_| known);
+        self.bound.reserve(queue.len());
+        let queue = queue.into_iter().map(|waiting| {
+            let row = waiting.row.filter(|_| waiting.known);
             Refused::before(waiting, row.map(|row| row.reasons.clone()))
         });
-        // Of one worker alone it matters, too, who is another than before: then nobody is like anybody.
-        if self.choice.has_index() && self.input.sole.is_none() {
-            let signatures =
-                Signatures::new(self.input.fleet, &self.policies, self.states.counts.groups());
-            self.signed = Some(SignedRequests::new(signatures));
-        }
         let (mut refused, mut stopped) = self.pass(queue, until);
         // What fits nowhere now may fit once a worker has grown.
         if !stopped && self.states.grow() {
@@ -57,32 +45,27 @@ impl<'a> PlanRun<'a> {
         let mut refused = Line::default();
         for mut one in queue {
             let waiting = one.waiting;
-            let (request, signature) = self.request_in_queue(waiting.cluster);
+            let request = self.request_in_queue(&waiting);
             if self.choice.is_out_of_reach(&request, &self.states) {
                 continue;
             }
-            let signed = signature.filter(|_| !one.known && !request.is_told_by_name());
-            if signed.is_some_and(|signature| refused.has_any(signature))
-                && let Some(alike) = self.alike(waiting.cluster, signed)
-                && refused.join(waiting, &alike)
-            {
+            if one.alike().is_some_and(|alike| refused.join(waiting, alike)) {
                 self.choice.note_known();
                 continue;
             }
             let pick = if one.known {
                 self.retry(&mut one, &request)
             } else {
-                one.signature = signed;
                 self.look(&mut one, &request)
             };
             let Some(pick) = pick else {
-                refused.add(one, self.alike(waiting.cluster, signed));
+                refused.add(one);
                 continue;
             };
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            self.bind(&request, signature, pick);
+            self.bind(waiting, request.policy, pick);
             if self.requeue_unblocked(&mut refused, until) {
                 return (refused.into_vec(), true);
             }
@@ -92,8 +75,8 @@ impl<'a> PlanRun<'a> {
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            let (request, signature) = self.request_in_queue(waiting.cluster);
-            self.bind(&request, signature, pick);
+            let policy = self.request_in_queue(&waiting).policy;
+            self.bind(waiting, policy, pick);
         }
         (refused.into_vec(), false)
     }
@@ -116,12 +99,12 @@ impl<'a> PlanRun<'a> {
             for at in unblocked {
                 refused.change(at, |one| one.floors = None);
             }
-            let cluster = refused.remove_first(next.0).cluster;
-            if until == Some(&cluster.name) {
+            let waiting = refused.remove_first(next.0);
+            if until == Some(&waiting.cluster.name) {
                 return true;
             }
-            let (request, signature) = self.request_in_queue(cluster);
-            self.bind(&request, signature, next.1);
+            let policy = self.request_in_queue(&waiting).policy;
+            self.bind(waiting, policy, next.1);
         }
     }
 
@@ -153,15 +136,15 @@ impl<'a> PlanRun<'a> {
 
     /// Looks at a cluster again that may have been let in. Where it was not, it is brought up to date at the end.
     fn retry_unblocked(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
-        let Some(signature) = one.signature else { return self.retry_of(one) };
-        let (request, _) = self.request_in_queue(one.waiting.cluster);
-        match self.choice.select(&request, signature, &self.states) {
+        let Some(alike) = one.alike() else { return self.retry_of(one) };
+        let request = self.request_in_queue(&one.waiting);
+        match self.select(&request, Some(alike)) {
             Selection::Selected(selected) => {
                 one.floors = None;
                 Some(selected)
             }
             Selection::Refused => {
-                one.floors = self.choice.floors(&request, signature, &self.states);
+                one.floors = self.floors(alike);
                 None
             }
             Selection::Unknown => self.retry_of(one),
@@ -169,7 +152,7 @@ impl<'a> PlanRun<'a> {
     }
 
     fn retry_of(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
-        self.retry(one, &self.request(one.waiting.cluster))
+        self.retry(one, &self.request_in_queue(&one.waiting))
     }
 
     /// Looks at a cluster again where something has changed on which its refusal stands.
@@ -201,10 +184,7 @@ impl<'a> PlanRun<'a> {
 
     /// Looks at a cluster.
     fn look(&mut self, one: &mut Refused<'a>, request: &Request<'a>) -> Option<SelectedWorker> {
-        if let Some(signature) = one.signature
-            && let Selection::Selected(selected) =
-                self.choice.select(request, signature, &self.states)
-        {
+        if let Selection::Selected(selected) = self.select(request, one.alike()) {
             return Some(selected);
         }
         let pre_filter = self.choice.pre_filter(request, &self.states);
@@ -249,7 +229,6 @@ impl<'a> Refused<'a> {
     pub(super) fn before(waiting: Waiting<'a>, reasons: Option<BTreeSet<ReasonCode>>) -> Self {
         Self {
             waiting,
-            signature: None,
             known: reasons.is_some(),
             reasons: reasons.unwrap_or_default(),
             placed: 0,
@@ -258,5 +237,10 @@ impl<'a> Refused<'a> {
             grounds: None,
             floors: None,
         }
+    }
+
+    /// With whom it is alike, where something is to be found out of it.
+    pub(super) fn alike(&self) -> Option<AlikeNumber> {
+        self.waiting.alike.filter(|_| !self.known)
     }
 }

@@ -1,64 +1,163 @@
-//! The requests of the queue by signature: what was found out of one cluster is not asked again for others that are alike.
+//! The queue by signature: what was found out of one cluster is not asked again for others that are alike.
 
 use super::PlanRun;
-use super::line::AlikeKey;
 use crate::model::Cluster;
 use crate::plan::candidate::Request;
-use crate::plan::counts::Membership;
-use crate::plan::signature::Signatures;
+use crate::plan::counts::{Membership, NumberedParts, PartNumber};
+use crate::plan::group::ClusterInfo;
+use crate::plan::lookup::LookupSet;
+use crate::plan::pick::Selection;
+use crate::plan::pre_filter::Floor;
+use crate::plan::queue::Waiting;
+use crate::plan::signature::{AlikeNumber, Signatures};
 
-/// What the clusters of the queue ask for, by signature.
+/// What the clusters of the queue ask for, by signature, and the parts of groups by number.
 #[derive(Clone, Debug)]
-pub(super) struct SignedRequests<'a> {
+pub(super) struct SignedQueue<'a> {
     signatures: Signatures<'a>,
-    /// The request of the first one, and the groups in which all of them are.
-    requests: Vec<(Request<'a>, Membership<'a>)>,
+    /// By signature.
+    requests: Vec<SignedRequest<'a>>,
+    /// The signatures with the values of the labels by which their rules tell parts of groups apart.
+    alike: LookupSet<(usize, Vec<Option<&'a str>>)>,
+    /// By the number of those that are alike, where the numbers of their parts begin.
+    begin: Vec<usize>,
+    parts: Vec<PartNumber>,
 }
 
-impl<'a> SignedRequests<'a> {
-    /// None yet.
-    pub(super) fn new(signatures: Signatures<'a>) -> Self {
-        Self { signatures, requests: Vec::new() }
+/// What the clusters with a signature ask for.
+#[derive(Clone, Debug)]
+struct SignedRequest<'a> {
+    /// That of the first one.
+    request: Request<'a>,
+    membership: Membership<'a>,
+    /// The number of all of them, where no rule tells them apart by their labels.
+    number: Option<usize>,
+}
+
+impl<'a> SignedQueue<'a> {
+    fn new(signatures: Signatures<'a>) -> Self {
+        Self {
+            signatures,
+            requests: Vec::new(),
+            alike: LookupSet::default(),
+            begin: Vec::new(),
+            parts: Vec::new(),
+        }
     }
 
-    /// The groups in which the clusters with a signature are.
-    pub(super) fn membership(&self, signature: usize) -> &Membership<'a> {
-        &self.requests[signature].1
+    /// The parts of groups of clusters that are alike.
+    pub(super) fn parts(&self, alike: AlikeNumber) -> NumberedParts<'_> {
+        let membership = &self.requests[alike.signature].membership;
+        membership.numbered(&self.parts[self.begin[alike.number]..])
     }
 }
 
 impl<'a> PlanRun<'a> {
-    /// A cluster of the queue as filters and scores see it, with its signature where signatures are asked for.
-    pub(super) fn request_in_queue(
-        &mut self,
-        cluster: &'a Cluster,
-    ) -> (Request<'a>, Option<usize>) {
-        let Some(signed) = &mut self.signed else { return (self.request(cluster), None) };
-        let signature = signed.signatures.of(cluster);
-        if let Some((first, _)) = signed.requests.get(signature) {
-            let request = Request {
-                cluster,
-                group: self.groups.get(&cluster.name).copied(),
-                is_name_taken: self.taken_names.contains(&cluster.name),
-                ..*first
-            };
-            return (request, Some(signature));
+    /// Finds out which clusters of the queue are alike, where so many are served that it is worth it, and of which of them the last
+    /// run said why they wait, nothing being another since.
+    pub(in crate::plan) fn sign(&mut self) {
+        if self.is_signed {
+            return;
         }
-        let request = self.request(cluster);
-        let membership = self.states.counts.membership(&request);
-        if let Some(signed) = &mut self.signed {
-            signed.requests.push((request, membership));
+        self.is_signed = true;
+        let settled = self.is_settled();
+        if settled {
+            self.before = self.states.counts.clone();
+            for waiting in &mut self.queue {
+                waiting.known = waiting.is_unchanged();
+            }
         }
-        (request, Some(signature))
+        self.choice.expect(self.queue.iter().filter(|waiting| !waiting.known).count());
+        // Of one worker alone it matters, too, who is another than before: then nobody is like anybody.
+        if !self.choice.has_index() || self.input.sole.is_some() {
+            return;
+        }
+        let groups = self.states.counts.groups();
+        let signatures = Signatures::new(self.input.fleet, &self.policies, groups);
+        let mut signed = SignedQueue::new(signatures);
+        let mut queue = std::mem::take(&mut self.queue);
+        for waiting in &mut queue {
+            waiting.alike = self.find_alike(&mut signed, waiting);
+        }
+        (self.queue, self.signed) = (queue, Some(signed));
     }
 
-    /// What a cluster has in common with those that are alike.
-    pub(super) fn alike(
+    /// Whether a rule tells a cluster something for its name that others with its signature are not told.
+    pub(in crate::plan) fn is_told_by_name(&self, cluster: &Cluster) -> bool {
+        self.groups.contains_key(&cluster.name) || self.taken_names.contains(&cluster.name)
+    }
+
+    /// With whom a cluster is alike; `None` where it is told something for its name.
+    fn find_alike(
+        &mut self,
+        signed: &mut SignedQueue<'a>,
+        waiting: &Waiting<'a>,
+    ) -> Option<AlikeNumber> {
+        let cluster = waiting.cluster;
+        if self.is_told_by_name(cluster) {
+            return None;
+        }
+        let signature = signed.signatures.of(cluster);
+        if signature == signed.requests.len() {
+            let request = self.request(cluster);
+            let membership = self.states.counts.membership(&request);
+            signed.requests.push(SignedRequest { request, membership, number: None });
+        }
+        let of = &mut signed.requests[signature];
+        if let Some(number) = of.number {
+            return Some(AlikeNumber { signature, number });
+        }
+        let values = of.membership.values(cluster);
+        let is_one = values.is_empty();
+        let (number, is_new) = signed.alike.insert_full((signature, values));
+        if is_new {
+            signed.begin.push(signed.parts.len());
+            let info = ClusterInfo::of(cluster);
+            self.states.counts.number_parts(&of.membership, &info, &mut signed.parts);
+        }
+        of.number = is_one.then_some(number);
+        Some(AlikeNumber { signature, number })
+    }
+
+    /// The clusters of the queue that are alike, with their parts of groups.
+    #[cfg(test)]
+    pub(in crate::plan) fn alike(
         &self,
-        cluster: &'a Cluster,
-        signature: Option<usize>,
-    ) -> Option<AlikeKey<'a>> {
-        let (signed, signature) = self.signed.as_ref().zip(signature)?;
-        Some((signature, signed.membership(signature).values(cluster)))
+    ) -> impl Iterator<Item = (&'a Cluster, AlikeNumber, NumberedParts<'_>)> {
+        let signed = self.signed.iter();
+        let of_queue = signed.flat_map(|signed| self.queue.iter().map(move |one| (signed, one)));
+        of_queue.filter_map(|(signed, waiting)| {
+            let alike = waiting.alike?;
+            Some((waiting.cluster, alike, signed.parts(alike)))
+        })
+    }
+
+    /// A cluster of the queue as filters and scores see it.
+    pub(super) fn request_in_queue(&self, waiting: &Waiting<'a>) -> Request<'a> {
+        let cluster = waiting.cluster;
+        match (&self.signed, waiting.alike) {
+            (Some(signed), Some(alike)) => {
+                Request { cluster, ..signed.requests[alike.signature].request }
+            }
+            _ => self.request(cluster),
+        }
+    }
+
+    /// What would have to change for a domain to open to clusters of the queue that are alike, where that is known.
+    pub(super) fn floors(&mut self, alike: AlikeNumber) -> Option<Vec<Floor<'a>>> {
+        let parts = self.signed.as_ref()?.parts(alike);
+        self.choice.floors(alike.signature, parts, &self.states)
+    }
+
+    /// What is known of a cluster of the queue without asking any worker.
+    pub(super) fn select(
+        &mut self,
+        request: &Request<'a>,
+        alike: Option<AlikeNumber>,
+    ) -> Selection {
+        let Some((signed, alike)) = self.signed.as_ref().zip(alike) else {
+            return Selection::Unknown;
+        };
+        self.choice.select(request, alike.signature, signed.parts(alike), &self.states)
     }
 }

@@ -11,15 +11,17 @@
 mod asked;
 mod here;
 mod locks;
+mod numbers;
 mod part;
 mod standing;
 mod told;
 
+pub(super) use numbers::{NumberedParts, PartNumber, RuleOwnerPlace};
 pub(super) use part::PartCounts;
 pub use standing::{are_even, counts_nothing, is_counted_by, stand_with, stand_without, standing};
 pub(super) use told::CountsContext;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -27,12 +29,10 @@ use asked::RuleGroups;
 use here::Here;
 use locks::Locks;
 
-use super::candidate::Request;
 use super::deletion::Deletions;
 use super::group::{self, AntiAffinityTerm, ClusterInfo, Group, Values};
 use super::lookup::LookupMap;
 use super::policy::Policies;
-use super::taking::Taking;
 use super::{PlanInput, amounts};
 use crate::model::api::AntiAffinity;
 use crate::model::{Cluster, Counted, IndexRow, Name, Policy, Resources};
@@ -88,13 +88,10 @@ pub(super) struct Membership<'a> {
     rules: Vec<usize>,
     /// The labels by which the rules that are about them tell parts of groups apart.
     keys: Vec<&'a str>,
-}
-
-impl<'a> Membership<'a> {
-    /// The values of the labels by which the rules that are about a cluster tell parts of groups apart.
-    pub(super) fn values(&self, cluster: &'a Cluster) -> Vec<Option<&'a str>> {
-        self.keys.iter().map(|key| cluster.labels.get(*key).map(String::as_str)).collect()
-    }
+    /// The places of the groups that their spread constraints count.
+    spread: Vec<usize>,
+    /// Who has the rules of anti-affinity that are about them.
+    apart: Vec<RuleOwnerPlace>,
 }
 
 /// A cluster with a place.
@@ -187,52 +184,6 @@ impl<'a> Counts<'a> {
         (Arc::clone(&self.counted), self.anew)
     }
 
-    /// The groups in which a cluster is, its rules of anti-affinity, and what all rules read that are about it.
-    pub(super) fn membership(&self, request: &Request<'a>) -> Membership<'a> {
-        let info = request.info();
-        let own = request.cluster.spec.own_anti_affinity();
-        let member = Member { info, policy: request.policy, own };
-        let spread = request.spread().map(|(_, group)| group);
-        let apart = request.anti_affinity().map(|term| term.group);
-        let of_others = self.anti_affinity_with(&info).map(|(_, term)| term.group);
-        let read = spread.chain(apart).chain(of_others);
-        let rules: BTreeSet<usize> = self.asked.anti_affinity_with(&member).collect();
-        let keys: BTreeSet<&str> = read.flat_map(|group| group.told_apart_by()).collect();
-        Membership {
-            groups: self.asked.places_of_groups(&info).collect(),
-            rules: rules.into_iter().collect(),
-            keys: keys.into_iter().collect(),
-        }
-    }
-
-    /// A cluster of such groups comes to the worker at a place, and takes that of what its tenant is granted.
-    pub(super) fn bind(
-        &mut self,
-        cluster: &'a Cluster,
-        membership: &Membership<'a>,
-        place: usize,
-        taking: Taking<'_>,
-    ) {
-        let (info, is_new) = (ClusterInfo::of(cluster), taking.elsewhere.is_none());
-        self.now += 1;
-        self.last = Some(place);
-        self.last_parts.clear();
-        for group in &membership.groups {
-            let Some(values) = self.asked.groups()[*group].values(&info) else { continue };
-            let part = self.groups.entry((*group, values));
-            self.last_parts.push(part.index());
-            part.or_default().arrive(place, (info.name, is_new), self.now);
-        }
-        for rule in &membership.rules {
-            let Some(values) = self.asked.anti_affinity()[*rule].group.values(&info) else {
-                continue;
-            };
-            let part = self.keepers.entry((*rule, values)).or_default();
-            part.arrive(place, (info.name, is_new), self.now);
-        }
-        self.take(info, &taking.of_quota());
-    }
-
     /// A cluster is taken off a worker, to see what would be without it.
     pub(super) fn unbind(&mut self, cluster: &Cluster, worker: &Name, of_quota: &Resources) {
         if let Some(place) = self.workers.iter().position(|other| *other == worker) {
@@ -270,19 +221,10 @@ impl<'a> Counts<'a> {
         amounts::add(usage.locations.entry(location).or_default(), of_quota);
     }
 
-    /// The clusters of a part of a group.
+    /// The clusters of a part of a group; `None` where nobody is in it.
     pub(super) fn part(&self, group: &Group<'a>, values: &Values<'a>) -> Option<&PartCounts<'a>> {
-        self.part_at(self.asked.place(group)?, values.clone())
-    }
-
-    /// The clusters of a part of the group at a place.
-    pub(super) fn part_at(&self, place: usize, values: Values<'a>) -> Option<&PartCounts<'a>> {
-        self.groups.get(&(place, values))
-    }
-
-    /// The placed clusters that have the rule of anti-affinity at a place, and keep away from a part of its group.
-    pub(super) fn keepers_at(&self, rule: usize, values: Values<'a>) -> Option<&PartCounts<'a>> {
-        self.keepers.get(&(rule, values))
+        let number = self.number(self.asked.place(group)?, values.clone())?;
+        Some(&self.groups[number]).filter(|part| !part.is_empty())
     }
 
     /// The rules of anti-affinity of which the group has a cluster, each with its place.
@@ -307,7 +249,8 @@ impl<'a> Counts<'a> {
         let rules = self.asked.anti_affinity().iter().enumerate();
         let rules = rules.filter(|_| !self.keepers.is_empty());
         rules.filter_map(|(rule, term)| {
-            Some((*term, self.keepers_at(rule, term.group.part(info)?)?))
+            let part = self.keepers.get(&(rule, term.group.part(info)?))?;
+            (!part.is_empty()).then_some((*term, part))
         })
     }
 
@@ -344,7 +287,8 @@ impl<'a> Counts<'a> {
 
     /// At which binding a part of a group changed last.
     fn changed(&self, group: &Group<'a>, values: &Values<'a>) -> u64 {
-        self.part(group, values).map_or(0, |part| part.changed)
+        let number = self.asked.place(group).and_then(|at| self.number(at, values.clone()));
+        number.map_or(0, |number| self.groups[number].changed)
     }
 
     /// At which binding anything changed last that a cluster with these rules depends on.

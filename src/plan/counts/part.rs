@@ -33,7 +33,7 @@ impl<'a> PartCounts<'a> {
     }
 
     /// Whether there are none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::plan) fn is_empty(&self) -> bool {
         self.there.is_empty()
     }
 

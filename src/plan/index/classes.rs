@@ -158,16 +158,14 @@ impl TwoBest {
         self.second.as_ref().is_some_and(|(second, _)| second < terms)
     }
 
-    /// Their names, and what told them apart; `None` where none was found.
-    pub(super) fn into_selected(self, states: &WorkerStates<'_>) -> Option<SelectedWorker> {
-        let name = |entry: &HeapEntry| states.at(entry.place()).name.clone();
+    /// Their places, and what told them apart; `None` where none was found.
+    pub(super) fn into_selected(self) -> Option<SelectedWorker> {
         let (terms, best) = self.best?;
         let runner_up = self.second.map(|(others, second)| {
             let still = STILL.iter().zip(terms.iter().zip(&others)).find(|(_, (a, b))| a != b);
             let term = still.map_or_else(|| best.moving.term(&second.moving), |(s, _)| s.term);
-            (name(&second), term)
+            (second.place(), term)
         });
-        let (worker, place) = (name(&best), Some(best.place()));
-        Some(SelectedWorker { worker, place, group: None, runner_up })
+        Some(SelectedWorker { place: best.place(), group: None, runner_up })
     }
 }

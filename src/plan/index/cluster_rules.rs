@@ -1,12 +1,12 @@
 //! What the rules are for the clusters of one signature, worked out once, so that a decision about one of them asks no rule:
 //! which domains are closed to it, and how many soft violations there are in the others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::tallies::{NumberedDomains, Tallies, What};
-use crate::plan::counts::{Counts, PartCounts};
-use crate::plan::group::{ClusterInfo, Group, Values};
+use crate::plan::counts::{Counts, PartCounts, RuleOwnerPlace};
+use crate::plan::lookup::LookupMap;
 use crate::plan::pre_filter::Floor;
 use crate::plan::worker_states::WorkerStates;
 
@@ -37,8 +37,8 @@ pub(super) struct SpreadRule<'a> {
     pub(super) itself: u64,
     /// What it counts, but for the part of the group.
     pub(super) what: What<'a>,
-    /// The numbers of the tallies, by the part of the group.
-    pub(super) tallies: BTreeMap<Values<'a>, usize>,
+    /// The numbers of the tallies, by that of the part of the group.
+    pub(super) tallies: LookupMap<usize, usize>,
     /// By which domains.
     pub(super) domains: DomainsOfClass,
 }
@@ -48,21 +48,10 @@ pub(super) struct SpreadRule<'a> {
 pub(super) struct ApartRule<'a> {
     /// Whether it refuses workers.
     pub(super) refuses: bool,
-    /// From whom they are kept apart.
-    pub(super) group: Group<'a>,
     /// Who has it.
     pub(super) owner: RuleOwnerPlace,
     /// By which domains: those of the class, and those of all workers; `None` where each worker is one.
     pub(super) domains: Option<(DomainsOfClass, Rc<NumberedDomains<'a>>)>,
-}
-
-/// Who has a rule of anti-affinity, with the place of its group or its own among those that are counted.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum RuleOwnerPlace {
-    /// The clusters themselves: the place of the group.
-    Own(usize),
-    /// Clusters that are placed: the place of the rule.
-    Placed(usize),
 }
 
 impl ClusterRules<'_> {
@@ -73,16 +62,16 @@ impl ClusterRules<'_> {
 }
 
 impl<'a> SpreadRule<'a> {
-    /// Closes the domains that are full for clusters with these values, as
+    /// Closes the domains that are full for clusters that are counted with a part, as
     /// [`SpreadState::is_full`](crate::plan::pre_filter_state::SpreadState::is_full) has it, or adds a soft violation there.
     pub(super) fn close(
         &mut self,
         open: &mut [Option<u32>],
-        values: Values<'a>,
+        part: usize,
         tallies: &mut Tallies<'a>,
         states: &WorkerStates<'a>,
     ) {
-        let tally = self.tally(values, tallies, states);
+        let tally = self.tally(part, tallies, states);
         let counts = &tallies.now(tally, states).counts;
         let min = counts.iter().flatten().copied().min().unwrap_or(0);
         for (open, domain) in open.iter_mut().zip(&*self.domains) {
@@ -96,49 +85,42 @@ impl<'a> SpreadRule<'a> {
         }
     }
 
-    /// What would have to change for a domain to open that it refuses to a cluster; `None` where it is not about that one.
+    /// What would have to change for a domain to open that it refuses to clusters that are counted with a part.
     pub(super) fn floor(
         &mut self,
-        info: &ClusterInfo<'a>,
+        part: usize,
         tallies: &mut Tallies<'a>,
         states: &WorkerStates<'a>,
-    ) -> Option<Floor<'a>> {
-        let values = self.what.group.values(info)?;
-        let tally = self.tally(values.clone(), tallies, states);
+    ) -> Floor<'a> {
+        let tally = self.tally(part, tallies, states);
         let lowest = tallies.now(tally, states).lowest();
         let group = states.counts.place(&self.what.group);
-        Some(Floor::new(self.what.topology, group, values, lowest))
+        let (values, _) = states.counts.numbered(part);
+        Floor::new(self.what.topology, group, values.clone(), lowest)
     }
 
     /// The number of the tally for a part of the group.
     fn tally(
         &mut self,
-        values: Values<'a>,
+        part: usize,
         tallies: &mut Tallies<'a>,
         states: &WorkerStates<'a>,
     ) -> usize {
-        if let Some(known) = self.tallies.get(&values) {
+        if let Some(known) = self.tallies.get(&part) {
             return *known;
         }
+        let (values, _) = states.counts.numbered(part);
         let what = What { values: values.clone(), ..self.what.clone() };
         let number = tallies.number(what, states);
-        self.tallies.insert(values, number);
+        self.tallies.insert(part, number);
         number
     }
 }
 
 impl<'a> ApartRule<'a> {
-    /// The clusters from which a cluster is kept apart, where there are any.
-    pub(super) fn part<'s>(
-        &self,
-        info: &ClusterInfo<'a>,
-        counts: &'s Counts<'a>,
-    ) -> Option<&'s PartCounts<'a>> {
-        let values = self.group.values(info)?;
-        match self.owner {
-            RuleOwnerPlace::Own(group) => counts.part_at(group, values),
-            RuleOwnerPlace::Placed(rule) => counts.keepers_at(rule, values),
-        }
+    /// The clusters from which clusters are kept apart that are counted with a part.
+    pub(super) fn part<'s>(&self, part: usize, counts: &'s Counts<'a>) -> &'s PartCounts<'a> {
+        counts.of_rule(self.owner, part)
     }
 
     /// Closes the domains that have one of these, or adds a soft violation there; `false` where each worker is a domain.

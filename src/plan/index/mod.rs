@@ -158,7 +158,7 @@ impl<'a> Index<'a> {
         let is_asked = meeting.by_worker || !by_worker.is_empty();
         let accept = is_asked.then_some(&accept as &dyn Fn(usize) -> bool);
         let found = self.classes.best(class, demand, open.as_deref(), accept, states);
-        let selected = found.into_selected(states);
+        let selected = found.into_selected();
         Some(selected.ok_or_else(|| self.refused(class, key, request, &meeting, states)))
     }
 

@@ -3,19 +3,21 @@
 //! It says which worker takes a cluster, or that none does. Whatever it does not know, and why no worker takes one, is left to
 //! the pre-filter state.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::classes::NumberedDemand;
-use super::cluster_rules::{ApartRule, ClusterRules, DomainsOfClass, RuleOwnerPlace, SpreadRule};
+use super::cluster_rules::{ApartRule, ClusterRules, DomainsOfClass, SpreadRule};
 use super::keys::RequestKey;
 use super::tallies::{NumberedDomains, What};
 use super::{Index, is_known};
 use crate::model::api::SpreadConstraint;
 use crate::model::topology;
 use crate::plan::candidate::Request;
+use crate::plan::counts::{NumberedParts, RuleOwnerPlace};
 use crate::plan::filter::MEMBERSHIP;
 use crate::plan::group::{AntiAffinityTerm, Group, Values};
+use crate::plan::lookup::LookupMap;
 use crate::plan::pick::Selection;
 use crate::plan::pre_filter::Floor;
 use crate::plan::quota;
@@ -37,11 +39,12 @@ pub(super) enum KnownRules<'a> {
 const ROOM: usize = 64;
 
 impl<'a> Index<'a> {
-    /// What is known of a cluster with this signature.
+    /// What is known of a cluster with this signature, and these parts of groups.
     pub(in crate::plan) fn select(
         &mut self,
         request: &Request<'a>,
         signature: usize,
+        parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
     ) -> Selection {
         self.renew(states);
@@ -62,18 +65,19 @@ impl<'a> Index<'a> {
         if !quota::refusals(request, &states.counts).is_empty() {
             return Selection::Refused;
         }
-        let (info, open) = (request.info(), &mut self.open);
+        let open = &mut self.open;
         open.clear();
         if !rules.is_plain() {
             open.resize(self.classes.list[rules.class].samples.len(), Some(0));
         }
-        for rule in &mut rules.spread {
-            let Some(values) = rule.what.group.values(&info) else { return Selection::Unknown };
-            rule.close(open, values, &mut self.tallies, states);
+        for (rule, part) in rules.spread.iter_mut().zip(parts.spread) {
+            let Some(part) = *part else { return Selection::Unknown };
+            rule.close(open, part, &mut self.tallies, states);
         }
         let mut apart_by_worker = Vec::new();
-        for rule in &rules.apart {
-            let Some(part) = rule.part(&info, &states.counts) else { continue };
+        for (rule, part) in rules.apart.iter().zip(parts.apart) {
+            let part = part.map(|part| rule.part(part, &states.counts));
+            let Some(part) = part.filter(|part| !part.is_empty()) else { continue };
             if !rule.close(open, part) {
                 apart_by_worker.push(part);
             }
@@ -83,21 +87,20 @@ impl<'a> Index<'a> {
         let demand = NumberedDemand { number: rules.demand, amounts: request.demand() };
         let open = (!open.is_empty()).then_some(&**open);
         let found = self.classes.best(rules.class, demand, open, accept, states);
-        found.into_selected(states).map_or(Selection::Refused, Selection::Selected)
+        found.into_selected().map_or(Selection::Refused, Selection::Selected)
     }
 
     /// What would have to change for a domain to open that a constraint refuses to a cluster with this signature; `None` where the
     /// pre-filter state is to say.
     pub(in crate::plan) fn floors(
         &mut self,
-        request: &Request<'a>,
         signature: usize,
+        parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
     ) -> Option<Vec<Floor<'a>>> {
         let KnownRules::Rules(rules) = self.rules.get_mut(signature)? else { return None };
-        let info = request.info();
-        let refusing = rules.spread.iter_mut().filter(|rule| rule.refuses);
-        refusing.map(|rule| rule.floor(&info, &mut self.tallies, states)).collect()
+        let refusing = rules.spread.iter_mut().zip(parts.spread).filter(|(rule, _)| rule.refuses);
+        refusing.map(|(rule, part)| Some(rule.floor((*part)?, &mut self.tallies, states))).collect()
     }
 
     /// What the rules are for clusters like this one; `None` where they are left to the pre-filter state.
@@ -111,6 +114,9 @@ impl<'a> Index<'a> {
         }
         let constraints: Vec<_> = request.spread().collect();
         let apart = anti_affinity(request, states)?;
+        if constraints.iter().any(|(_, group)| states.counts.place(group).is_none()) {
+            return None;
+        }
         let of_workers = |key: &str| key == topology::WORKER;
         if constraints.iter().any(|(rule, _)| of_workers(&rule.topology_key))
             || apart.iter().any(|(_, term)| of_workers(term.key) && !term.refuses)
@@ -129,7 +135,6 @@ impl<'a> Index<'a> {
         let class = self.class(key, request, &domains, states);
         let apart = apart.into_iter().map(|(owner, term)| ApartRule {
             refuses: term.refuses,
-            group: term.group,
             owner,
             domains: (!of_workers(term.key)).then(|| self.domains(class, term.key, states)),
         });
@@ -160,7 +165,7 @@ impl<'a> Index<'a> {
                 group: *group,
                 values: Values::new(),
             },
-            tallies: BTreeMap::new(),
+            tallies: LookupMap::default(),
         };
         constraints.iter().map(rule).collect()
     }

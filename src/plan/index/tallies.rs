@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::keys::RequestKey;
 use crate::model::topology;
+use crate::plan::counts::PartNumber;
 use crate::plan::group::{Group, Values};
 use crate::plan::worker_states::WorkerStates;
 
@@ -62,6 +63,8 @@ pub(super) struct Tally<'a> {
     /// The place of the group among those that are counted.
     group: Option<usize>,
     values: Values<'a>,
+    /// The number of the part, once there is one.
+    part: PartNumber,
     /// How many arrivals are counted.
     arrivals: usize,
 }
@@ -75,20 +78,25 @@ impl<'a> Tally<'a> {
     ) -> Self {
         let group = states.counts.place(&what.group);
         let values = what.values.clone();
-        let part = states.counts.part(&what.group, &values);
+        let number = group.and_then(|group| states.counts.number(group, values.clone()));
+        let part = number.map(|number| states.counts.numbered(number).1);
         let mut counts = vec![None; domains.names.len()];
         for place in (0..states.len()).filter(|place| eligible[*place]) {
             let Some(domain) = domains.of[place] else { continue };
             *counts[domain].get_or_insert(0) += part.map_or(0, |part| part.on(place).len() as u64);
         }
         let arrivals = part.map_or(0, |part| part.arrivals.len());
-        Self { counts, domains, eligible, group, values, arrivals }
+        Self { counts, domains, eligible, group, values, part: number, arrivals }
     }
 
     /// Counts those that came since.
     fn renew(&mut self, states: &WorkerStates<'a>) {
-        let part = self.group.and_then(|group| states.counts.part_at(group, self.values.clone()));
-        let Some(part) = part else { return };
+        if self.part.is_none() {
+            let group = self.group;
+            self.part = group.and_then(|group| states.counts.number(group, self.values.clone()));
+        }
+        let Some(number) = self.part else { return };
+        let (_, part) = states.counts.numbered(number);
         for place in &part.arrivals[self.arrivals..] {
             if let Some(domain) = self.domains.of[*place].filter(|_| self.eligible[*place]) {
                 *self.counts[domain].get_or_insert(0) += 1;

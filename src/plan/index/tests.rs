@@ -19,7 +19,6 @@ use crate::plan::laws::{Seen, todays_steps, unsettled};
 use crate::plan::pick::{SelectedWorker, Selection};
 use crate::plan::policy::Policies;
 use crate::plan::pre_filter_state::PreFilterState;
-use crate::plan::queue::{Waiting, sort_queue};
 use crate::plan::score::{self, STILL};
 use crate::plan::signature::Signatures;
 use crate::plan::world::World;
@@ -66,31 +65,26 @@ fn what_is_told_by_signature_is_what_the_plain_scan_says() {
     let (selected, refused) = <(Seen, Seen)>::default();
     todays_steps(|world, _| {
         let input = world.input();
-        let run = cycle::begin(&input);
+        let mut run = cycle::begin(&input).by(SearchMode::Index);
+        run.sign();
         let Some(mut index) = Index::new(&world.fleet) else { return Ok(()) };
-        let policies = Policies::of(&world.fleet);
-        let mut signatures = Signatures::new(&world.fleet, &policies, run.states.counts.groups());
-        for Waiting { cluster, .. } in sort_queue(&input, &run.clusters) {
-            let request = run.request(cluster);
-            if request.is_told_by_name() {
-                continue;
-            }
-            let signature = signatures.of(cluster);
+        for (cluster, alike, parts) in run.alike() {
+            let (request, signature) = (run.request(cluster), alike.signature);
             let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
-            let scan = choose(&request.within(&pre_filter), &run.states).map(SelectedWorker::from);
-            match index.select(&request, signature, &run.states) {
+            let scan = choose(&request.within(&pre_filter), &run.states);
+            match index.select(&request, signature, parts, &run.states) {
                 Selection::Unknown => {}
                 Selection::Refused => {
                     prop_assert!(scan.is_err(), "{} is refused", cluster.name);
                     refused.note(1);
                 }
                 Selection::Selected(worker) => {
-                    let worker = SelectedWorker { place: None, ..worker };
+                    let scan = scan.map(|pick| SelectedWorker::of(&pick, &run.states));
                     prop_assert_eq!(Ok(worker), scan, "{}", cluster.name);
                     selected.note(1);
                 }
             }
-            let floors = index.floors(&request, signature, &run.states);
+            let floors = index.floors(signature, parts, &run.states);
             if let Some(mut floors) = floors {
                 let mut of_pre_filter = pre_filter.floors(&run.states.counts);
                 floors.sort();
@@ -108,15 +102,17 @@ fn what_is_told_by_signature_is_what_the_plain_scan_says() {
 fn an_index_that_has_kept_too_much_begins_anew() {
     let world = World::read("worker w1 0/2; worker w2 0/3; cluster a; cluster b needs=2");
     let input = world.input();
-    let run = cycle::begin(&input);
+    let mut run = cycle::begin(&input).by(SearchMode::Index);
+    run.sign();
+    let (_, _, parts) = run.alike().next().unwrap();
     let mut index = Index::new(&world.fleet).unwrap();
     let [a, b] = ["a", "b"].map(|name| run.request(&world.fleet.clusters[name]));
-    let first = index.select(&a, 0, &run.states);
+    let first = index.select(&a, 0, parts, &run.states);
     // Signatures that nobody asked about take no room.
-    assert_eq!(index.select(&b, 1 << 20, &run.states), first);
+    assert_eq!(index.select(&b, 1 << 20, parts, &run.states), first);
     assert_eq!(index.by_key.len(), 2);
     index.classes.kept = MOST + 1;
-    assert_eq!(index.select(&a, 0, &run.states), first);
+    assert_eq!(index.select(&a, 0, parts, &run.states), first);
     assert_eq!(index.by_key.len(), 1);
     assert!(index.classes.kept < 1000);
 }
@@ -132,7 +128,7 @@ fn clusters_with_one_signature_have_one_key() {
         let (mut keys, mut known) = (Keys::new(&world.fleet), BTreeMap::new());
         for cluster in world.fleet.clusters.values() {
             let request = run.request(cluster);
-            if request.is_told_by_name() {
+            if run.is_told_by_name(cluster) {
                 continue;
             }
             let says = (keys.of(&request), request.policy.map(|policy| &policy.name));

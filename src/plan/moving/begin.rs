@@ -15,7 +15,7 @@ use crate::model::{
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::{Leaving, MoveKind, Pools, Request};
 use crate::plan::choose::choose;
-use crate::plan::pick::Pick;
+use crate::plan::pick::{Pick, SelectedWorker};
 use crate::plan::pre_filter_state::PreFilterState;
 use crate::plan::taking::Taking;
 use crate::plan::{deletion, move_cause, transfer};
@@ -190,7 +190,7 @@ pub(super) fn go<'a>(run: &mut PlanRun<'a>, named: &Named<'a>) -> Result<(), Blo
     let (cluster, on) = (named.cluster, &named.on);
     let how = transfer::kind(&run.input, cluster, named.cause);
     let pick = elsewhere(run, cluster, (on, how)).map_err(Blocker::NoWorkerFits)?;
-    let binding = run.binding(cluster, pick.into());
+    let binding = run.binding(cluster, SelectedWorker::of(&pick, &run.states));
     let to = binding.worker.clone();
     let takes = run.takes(&cluster.name);
     run.take_place(&to, cluster, Taking::besides(&cluster.demand, &takes));

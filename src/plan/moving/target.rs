@@ -10,6 +10,7 @@ use crate::model::{
 use crate::plan::assign::PlanRun;
 use crate::plan::candidate::MoveKind;
 use crate::plan::ongoing::{Ongoing, ongoing};
+use crate::plan::pick::SelectedWorker;
 use crate::plan::taking::Taking;
 use crate::plan::{deletion, filter, moves};
 
@@ -25,7 +26,7 @@ pub(in crate::plan) fn choose_again(run: &mut PlanRun<'_>) -> bool {
         }
         match elsewhere(run, cluster, (one.from, MoveKind::Rebuild)) {
             Ok(pick) => {
-                let binding = run.binding(cluster, pick.into());
+                let binding = run.binding(cluster, SelectedWorker::of(&pick, &run.states));
                 let taking = Taking::besides(&cluster.demand, &one.row.demand);
                 run.take_place(&binding.worker, cluster, taking);
                 go_to(run, &name, binding);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::Candidate;
-use super::counts::{Counts, Membership};
+use super::counts::{Counts, NumberedParts};
 use super::deletion::Deletions;
 use super::holds::Holds;
 use super::occupancy::there;
@@ -170,12 +170,12 @@ impl<'a> WorkerStates<'a> {
         self.workers.first().is_some_and(|candidate| candidate.reserving)
     }
 
-    /// A cluster of these groups comes to the worker at a place.
+    /// A cluster with these parts of groups comes to the worker at a place.
     pub(super) fn bind(
         &mut self,
         place: usize,
         cluster: &'a Cluster,
-        membership: &Membership<'a>,
+        parts: NumberedParts<'_>,
         taking: Taking<'_>,
     ) {
         let plan = &mut self.workers[place].plan;
@@ -183,7 +183,7 @@ impl<'a> WorkerStates<'a> {
         amounts::add(&mut plan.allocated, taking.there);
         self.stamps[place] = self.stamps[place].wrapping_add(1);
         self.given.push(place);
-        self.counts.bind(cluster, membership, place, taking);
+        self.counts.bind(cluster, parts, place, taking);
     }
 
     /// A cluster is taken off a worker, to see what would be without it.

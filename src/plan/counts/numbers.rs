@@ -1,0 +1,162 @@
+//! The parts of groups by number: which ones clusters come to that are alike, and which ones their rules read, is looked up once.
+
+use std::collections::BTreeSet;
+
+use super::{Counts, Member, Membership, PartCounts};
+use crate::model::Cluster;
+use crate::plan::candidate::Request;
+use crate::plan::group::{ClusterInfo, Group, Values};
+use crate::plan::taking::Taking;
+
+/// The number of a part, of groups or of those from whom a rule keeps away; `None` where a cluster lacks a label that tells it.
+pub(in crate::plan) type PartNumber = Option<usize>;
+
+/// Who has a rule of anti-affinity, with the place of its group or its own among those that are counted.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::plan) enum RuleOwnerPlace {
+    /// The clusters themselves: the place of the group.
+    Own(usize),
+    /// Clusters that are placed: the place of the rule.
+    Placed(usize),
+}
+
+/// The parts of a cluster by number.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::plan) struct NumberedParts<'p> {
+    /// Those of groups to which it comes.
+    groups: &'p [PartNumber],
+    /// Those from which it keeps away, wherever it comes.
+    keepers: &'p [PartNumber],
+    /// Those of groups that its spread constraints count.
+    pub(in crate::plan) spread: &'p [PartNumber],
+    /// Those that the rules of anti-affinity read which are about it: of groups, and from which others keep away.
+    pub(in crate::plan) apart: &'p [PartNumber],
+}
+
+impl<'a> Membership<'a> {
+    /// The values of the labels by which the rules that are about a cluster tell parts of groups apart.
+    pub(in crate::plan) fn values(&self, cluster: &'a Cluster) -> Vec<Option<&'a str>> {
+        self.keys.iter().map(|key| cluster.labels.get(*key).map(String::as_str)).collect()
+    }
+
+    /// The parts of a cluster, as [`Counts::number_parts`] numbers them.
+    pub(in crate::plan) fn numbered<'p>(&self, numbers: &'p [PartNumber]) -> NumberedParts<'p> {
+        let (groups, numbers) = numbers.split_at(self.groups.len());
+        let (keepers, numbers) = numbers.split_at(self.rules.len());
+        let (spread, apart) = numbers.split_at(self.spread.len());
+        NumberedParts { groups, keepers, spread, apart: &apart[..self.apart.len()] }
+    }
+
+    /// How many parts are numbered of each cluster.
+    pub(in crate::plan) fn parts(&self) -> usize {
+        self.groups.len() + self.rules.len() + self.spread.len() + self.apart.len()
+    }
+}
+
+impl<'a> Counts<'a> {
+    /// The groups in which a cluster is, its rules of anti-affinity, and what all rules read that are about it.
+    pub(in crate::plan) fn membership(&self, request: &Request<'a>) -> Membership<'a> {
+        let info = request.info();
+        let own = request.cluster.spec.own_anti_affinity();
+        let member = Member { info, policy: request.policy, own };
+        let (spread, apart) = (request.spread().map(|(_, group)| group), request.anti_affinity());
+        let spread: Vec<Group<'a>> = spread.collect();
+        let apart: Vec<Group<'a>> = apart.map(|term| term.group).collect();
+        let of_others = self.anti_affinity_with(&info).map(|(_, term)| term.group);
+        let read = spread.iter().copied().chain(apart.iter().copied()).chain(of_others);
+        let keys: BTreeSet<&str> = read.flat_map(|group| group.told_apart_by()).collect();
+        let rules: BTreeSet<usize> = self.asked.anti_affinity_with(&member).collect();
+        let own = apart.iter().filter_map(|group| self.place(group)).map(RuleOwnerPlace::Own);
+        let of_others =
+            self.anti_affinity_with(&info).map(|(rule, _)| RuleOwnerPlace::Placed(rule));
+        Membership {
+            groups: self.asked.places_of_groups(&info).collect(),
+            rules: rules.into_iter().collect(),
+            keys: keys.into_iter().collect(),
+            spread: spread.iter().filter_map(|group| self.place(group)).collect(),
+            apart: own.chain(of_others).collect(),
+        }
+    }
+
+    /// Adds the numbers of a cluster's parts. Where nobody is in one there is none until somebody comes.
+    pub(in crate::plan) fn number_parts(
+        &mut self,
+        membership: &Membership<'a>,
+        info: &ClusterInfo<'a>,
+        numbers: &mut Vec<PartNumber>,
+    ) {
+        numbers.reserve(membership.parts());
+        for group in &membership.groups {
+            numbers.push(self.number_of_group(*group, info));
+        }
+        for rule in &membership.rules {
+            numbers.push(self.number_of_keepers(*rule, info));
+        }
+        for group in &membership.spread {
+            numbers.push(self.number_of_group(*group, info));
+        }
+        for owner in &membership.apart {
+            numbers.push(match *owner {
+                RuleOwnerPlace::Own(group) => self.number_of_group(group, info),
+                RuleOwnerPlace::Placed(rule) => self.number_of_keepers(rule, info),
+            });
+        }
+    }
+
+    fn number_of_group(&mut self, group: usize, info: &ClusterInfo<'a>) -> PartNumber {
+        let values = self.asked.groups()[group].values(info)?;
+        let part = self.groups.entry((group, values));
+        let number = part.index();
+        part.or_default();
+        Some(number)
+    }
+
+    fn number_of_keepers(&mut self, rule: usize, info: &ClusterInfo<'a>) -> PartNumber {
+        let values = self.asked.anti_affinity()[rule].group.values(info)?;
+        let part = self.keepers.entry((rule, values));
+        let number = part.index();
+        part.or_default();
+        Some(number)
+    }
+
+    /// The number of a part of a group, where somebody is or was in it, or it was numbered.
+    pub(in crate::plan) fn number(&self, group: usize, values: Values<'a>) -> PartNumber {
+        self.groups.get_index_of(&(group, values))
+    }
+
+    /// A part of a group, and its values.
+    pub(in crate::plan) fn numbered(&self, number: usize) -> (&Values<'a>, &PartCounts<'a>) {
+        let (part, counts) = self.groups.get_index(number).expect("parts are not taken away");
+        (&part.1, counts)
+    }
+
+    /// The clusters that a rule of anti-affinity reads, by the number of the part.
+    pub(in crate::plan) fn of_rule(&self, owner: RuleOwnerPlace, number: usize) -> &PartCounts<'a> {
+        match owner {
+            RuleOwnerPlace::Own(_) => &self.groups[number],
+            RuleOwnerPlace::Placed(_) => &self.keepers[number],
+        }
+    }
+
+    /// A cluster of such groups comes to the worker at a place, and takes that of what its tenant is granted.
+    pub(in crate::plan) fn bind(
+        &mut self,
+        cluster: &'a Cluster,
+        parts: NumberedParts<'_>,
+        place: usize,
+        taking: Taking<'_>,
+    ) {
+        let (info, is_new) = (ClusterInfo::of(cluster), taking.elsewhere.is_none());
+        self.now += 1;
+        self.last = Some(place);
+        self.last_parts.clear();
+        for number in parts.groups.iter().flatten() {
+            self.last_parts.push(*number);
+            self.groups[*number].arrive(place, (info.name, is_new), self.now);
+        }
+        for number in parts.keepers.iter().flatten() {
+            self.keepers[*number].arrive(place, (info.name, is_new), self.now);
+        }
+        self.take(info, &taking.of_quota());
+    }
+}
