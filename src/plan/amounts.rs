@@ -29,6 +29,16 @@ pub(super) fn beyond(amounts: &Resources, others: &Resources) -> Resources {
 
 fn change(to: &mut Resources, amounts: &Resources, with: fn(Quantity, Quantity) -> Quantity) {
     let to = &mut **to;
+    // Mostly both name the same resources, and nothing need be searched for.
+    if to.len() == amounts.len() && to.keys().eq(amounts.keys()) {
+        for (there, amount) in to.values_mut().zip(amounts.values()) {
+            *there = with(*there, *amount);
+        }
+        if to.values().any(|there| *there == Quantity::ZERO) {
+            to.retain(|_, there| *there != Quantity::ZERO);
+        }
+        return;
+    }
     for (resource, amount) in amounts {
         if let Some(there) = to.get_mut(resource) {
             *there = with(*there, *amount);

@@ -121,6 +121,13 @@ impl<'a> WorkerSearch<'a> {
         selection
     }
 
+    /// Takes note of a worker that has just been given a cluster with a signature.
+    pub(super) fn take(&mut self, place: usize, signature: usize, states: &WorkerStates<'a>) {
+        if let Some(index) = &mut self.index {
+            index.take(place, signature, states);
+        }
+    }
+
     /// What would have to change for a domain to open to a cluster with a signature, where that is known.
     pub(super) fn floors(
         &mut self,

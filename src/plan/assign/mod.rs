@@ -335,6 +335,7 @@ impl<'a> PlanRun<'a> {
         let taking = Taking::all(&cluster.demand);
         if let Some((signed, alike)) = self.signed.as_ref().zip(alike) {
             self.states.bind(selected.place, cluster, signed.parts(alike), taking);
+            self.choice.take(selected.place, alike.signature, &self.states);
         } else {
             self.take(selected.place, cluster, taking);
         }

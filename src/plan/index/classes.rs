@@ -20,7 +20,7 @@ pub(super) struct Classes {
     heaps: Vec<Heap>,
     /// The heaps by the workers in them and by what the clusters take.
     shared: BTreeMap<(Rc<[usize]>, u32), usize>,
-    rooms: Rooms,
+    pub(super) rooms: Rooms,
     /// How many places of workers are kept, or what takes as much room.
     pub(super) kept: usize,
 }

@@ -4,7 +4,7 @@
 //! It is lazy. While clusters are placed a worker only gets worse, so what was noted of it is at best
 //! what it is now: the first one is looked at again if it changed since, and sinks, until one is first
 //! that did not change. A worker that lacks room for such a cluster never has it again, and is dropped.
-//! The second is one of the two below the first, and nothing is taken out to find it.
+//! The second is one of those right below the first, and nothing is taken out to find it.
 
 use super::rooms::Rooms;
 use crate::plan::score::MovingTerms;
@@ -37,12 +37,15 @@ impl HeapEntry {
     }
 }
 
+/// How many are right below one.
+const WIDTH: usize = 4;
+
 /// Such workers.
 #[derive(Clone, Debug)]
 pub(super) struct Heap {
     /// What clusters take, by number.
     demand: u32,
-    /// None is better than the one at half its place.
+    /// None is better than the one above it, which has four below it: half as many steps from the first to the last as with two.
     entries: Vec<HeapEntry>,
 }
 
@@ -57,7 +60,7 @@ impl Heap {
         let entry = |place: &usize| HeapEntry::of(*place, demand, rooms, states);
         let entries = places.iter().filter_map(entry).collect();
         let mut heap = Self { demand, entries };
-        (0..heap.entries.len() / 2).rev().for_each(|at| heap.sink(at));
+        (0..heap.entries.len().div_ceil(WIDTH)).rev().for_each(|at| heap.sink(at));
         heap
     }
 
@@ -73,7 +76,7 @@ impl Heap {
         states: &WorkerStates<'_>,
     ) -> [Option<HeapEntry>; 2] {
         let first = self.settled(rooms, states, |_| Some(0));
-        let second = first.and_then(|_| self.settled(rooms, states, Self::second));
+        let second = first.and_then(|_| self.settled(rooms, states, |heap| heap.best_below(0)));
         [first, second]
     }
 
@@ -123,15 +126,6 @@ impl Heap {
         }
     }
 
-    /// The place of the best but for the first.
-    fn second(&self) -> Option<usize> {
-        match (self.entries.get(1), self.entries.get(2)) {
-            (Some(one), Some(other)) => Some(if other.is_better(one) { 2 } else { 1 }),
-            (Some(_), None) => Some(1),
-            (None, _) => None,
-        }
-    }
-
     fn remove(&mut self, at: usize) {
         self.entries.swap_remove(at);
         if at < self.entries.len() {
@@ -144,24 +138,35 @@ impl Heap {
     /// rises from there.
     fn sink(&mut self, top: usize) {
         let (entry, mut at) = (self.entries[top], top);
-        while let [one, other, ..] = self.entries[(2 * at + 1).min(self.entries.len())..] {
-            let below = 2 * at + 1 + usize::from(other.is_better(&one));
+        while let Some(below) = self.best_below(at) {
             self.entries[at] = self.entries[below];
             at = below;
         }
-        if let Some(one) = self.entries.get(2 * at + 1) {
-            self.entries[at] = *one;
-            at = 2 * at + 1;
-        }
         self.entries[at] = entry;
         self.rise(at, top);
+    }
+
+    /// The place of the best of those right below a place.
+    fn best_below(&self, at: usize) -> Option<usize> {
+        let first = WIDTH * at + 1;
+        let below = self.entries.get(first..)?;
+        let better = |one: usize, other: usize| {
+            if below[other].is_better(&below[one]) { other } else { one }
+        };
+        let best = match below.len() {
+            0 => return None,
+            // Two of these comparisons wait for nothing.
+            WIDTH.. => better(better(0, 1), better(2, 3)),
+            few => (1..few).fold(0, better),
+        };
+        Some(first + best)
     }
 
     /// Puts the one at a place above those that are worse, no further than to the top.
     fn rise(&mut self, mut at: usize, top: usize) {
         let entry = self.entries[at];
         while at > top {
-            let above = (at - 1) / 2;
+            let above = (at - 1) / WIDTH;
             if !entry.is_better(&self.entries[above]) {
                 break;
             }

@@ -261,8 +261,12 @@ impl<'a> Index<'a> {
             Lack { codes: all.collect(), given: states.given().len() }
         });
         if !lack.codes.contains(&ReasonCode::Capacity) {
+            let rooms = &mut self.classes.rooms;
+            rooms.add(number, demand, states);
             let since = states.given()[lack.given..].iter();
-            lack.codes.extend(since.flat_map(|at| filter::capacity_codes(demand, states.at(*at))));
+            let lacking = since.filter(|at| !rooms.has(**at, number, states));
+            let codes = lacking.flat_map(|at| filter::capacity_codes(demand, states.at(*at)));
+            lack.codes.extend(codes);
         }
         lack.given = states.given().len();
         lack.codes.iter().copied()

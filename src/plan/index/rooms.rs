@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Quantity, Resources};
+use crate::plan::amounts;
 use crate::plan::candidate::Candidate;
 use crate::plan::score::{self, MovingTerms};
 use crate::plan::worker_states::WorkerStates;
@@ -36,26 +37,29 @@ struct RoomOfResource {
 struct WorkerRoom {
     /// The most that counts.
     limit: Quantity,
-    /// The most that clusters may take; `None` where nobody knows what it has.
-    allocatable: Option<Quantity>,
+    /// What is left of what clusters may take; `None` where nobody knows what it has.
+    left: Option<Quantity>,
     /// What they take.
     allocated: Quantity,
 }
 
 impl WorkerRoom {
     fn of(candidate: &Candidate<'_>, resource: &str) -> Self {
-        let allocated = allocated(candidate, resource);
-        let allocatable = candidate.left(resource).map(|left| left.plus(allocated));
-        Self { limit: candidate.limit(resource), allocatable, allocated }
+        Self {
+            limit: candidate.limit(resource),
+            left: candidate.left(resource),
+            allocated: amounts::of(&candidate.plan.allocated, resource),
+        }
     }
 
     fn has(&self, needs: Quantity) -> bool {
-        self.allocatable.is_some_and(|most| needs <= most.minus(self.allocated))
+        self.left.is_some_and(|left| needs <= left)
     }
-}
 
-fn allocated(candidate: &Candidate<'_>, resource: &str) -> Quantity {
-    candidate.plan.allocated.get(resource).copied().unwrap_or_default()
+    fn take(&mut self, needs: Quantity) {
+        self.left = self.left.map(|left| left.minus(needs));
+        self.allocated = self.allocated.plus(needs);
+    }
 }
 
 impl Rooms {
@@ -89,7 +93,20 @@ impl Rooms {
         next
     }
 
-    /// Looks at a worker again, where it was given a cluster since. Nothing but what is taken there is another then.
+    /// Takes note of a worker that has just been given a cluster which takes what has this number.
+    pub(super) fn take(&mut self, place: usize, demand: u32, states: &WorkerStates<'_>) {
+        let (stamp, demand) = (states.stamp(place), self.demands.get(demand as usize));
+        let Some((was, demand)) = self.stamps.get_mut(place).zip(demand) else { return };
+        if was.wrapping_add(1) == stamp {
+            *was = stamp;
+            for (resource, needs) in demand {
+                self.resources[*resource].of[place].take(*needs);
+            }
+            self.there[place] = there(states.at(place));
+        }
+    }
+
+    /// Looks at a worker again, where it was given a cluster since of which nobody took note.
     fn renew(&mut self, place: usize, states: &WorkerStates<'_>) {
         let stamp = states.stamp(place);
         if self.stamps[place] == stamp {
@@ -97,10 +114,17 @@ impl Rooms {
         }
         let candidate = states.at(place);
         for resource in &mut self.resources {
-            resource.of[place].allocated = allocated(candidate, &resource.name);
+            resource.of[place] = WorkerRoom::of(candidate, &resource.name);
         }
         self.there[place] = there(candidate);
         self.stamps[place] = stamp;
+    }
+
+    /// Whether a worker has room for what has this number.
+    pub(super) fn has(&mut self, place: usize, demand: u32, states: &WorkerStates<'_>) -> bool {
+        self.renew(place, states);
+        let mut demand = self.demands[demand as usize].iter();
+        demand.all(|(resource, needs)| self.resources[*resource].of[place].has(*needs))
     }
 
     /// Where a worker stands for clusters that take so much, by the terms that move; `None` where there is too little room.
@@ -110,11 +134,10 @@ impl Rooms {
         demand: u32,
         states: &WorkerStates<'_>,
     ) -> Option<MovingTerms> {
-        self.renew(place, states);
-        let demand = &self.demands[demand as usize];
-        if !demand.iter().all(|(resource, needs)| self.resources[*resource].of[place].has(*needs)) {
+        if !self.has(place, demand, states) {
             return None;
         }
+        let demand = &self.demands[demand as usize];
         let amounts = demand.iter().map(|(resource, needs)| {
             let room = &self.resources[*resource].of[place];
             (room.allocated.plus(*needs), room.limit)

@@ -90,6 +90,18 @@ impl<'a> Index<'a> {
         found.into_selected().map_or(Selection::Refused, Selection::Selected)
     }
 
+    /// Takes note of a worker that has just been given a cluster with this signature.
+    pub(in crate::plan) fn take(
+        &mut self,
+        place: usize,
+        signature: usize,
+        states: &WorkerStates<'a>,
+    ) {
+        if let Some(KnownRules::Rules(rules)) = self.rules.get(signature) {
+            self.classes.rooms.take(place, rules.demand, states);
+        }
+    }
+
     /// What would have to change for a domain to open that a constraint refuses to a cluster with this signature; `None` where the
     /// pre-filter state is to say.
     pub(in crate::plan) fn floors(
