@@ -37,23 +37,27 @@ fn main() -> std::io::Result<()> {
     if args.iter().any(|arg| arg == "next") {
         return next_runs(all);
     }
-    writeln!(stdout(), "clusters workers rules  scan µs  index µs  ratio  indexed")?;
+    writeln!(
+        stdout(),
+        "clusters workers rules  scan µs  index µs  ratio  sign µs  decide µs  tell µs  indexed"
+    )?;
     for ((clusters, workers), rules) in all {
         let generated = Generated::new(clusters, workers, rules);
-        let (index, told) = measure(&generated, SearchMode::Index);
+        let (steps, told) = measure(&generated, SearchMode::Index);
         let per_cluster = |total: f64| total / number(told.plan.clusters.len() as u64);
         let share = 100.0 * number(told.indexed) / number(told.searched);
-        let index = per_cluster(index);
+        let index = per_cluster(steps.iter().sum());
         write!(stdout(), "{clusters:>8} {workers:>7} {rules:?}")?;
         if with_scan {
             let (scan, scanned) = measure(&generated, SearchMode::Scan);
             assert!(scanned.plan == told.plan, "the index decides as the plain scan does");
-            let scan = per_cluster(scan);
+            let scan = per_cluster(scan.iter().sum());
             write!(stdout(), " {scan:>8.2}  {index:>8.2} {:>6.0}", scan / index)?;
         } else {
             write!(stdout(), "        -  {index:>8.2}      -")?;
         }
-        writeln!(stdout(), "   {share:.1} %")?;
+        let [sign, decide, tell] = steps.map(per_cluster);
+        writeln!(stdout(), " {sign:>8.2} {decide:>10.2} {tell:>8.2} {share:>6.1} %")?;
     }
     Ok(())
 }
@@ -100,18 +104,22 @@ fn size(text: &str) -> Option<(usize, usize)> {
     Some((clusters.parse().ok()?, workers.parse().ok()?))
 }
 
-/// The microseconds that serving the whole queue takes, and what is decided.
-fn measure(generated: &Generated, way: SearchMode) -> (f64, Planning) {
+/// The microseconds that serving the whole queue takes: to find out who is alike, to decide, and to put together what is told; and
+/// what is decided.
+fn measure(generated: &Generated, way: SearchMode) -> ([f64; 3], Planning) {
     let mut times = Vec::new();
     let mut last = None;
     for _ in 0..RUNS {
-        let queue = Queue::new(&generated.input(), way);
-        let before = processor_time();
-        let planning = queue.serve();
-        times.push(processor_time() - before);
-        last = Some(planning);
+        let mut queue = Queue::new(&generated.input(), way);
+        let begin = processor_time();
+        queue.sign();
+        let signed = processor_time();
+        let decided = queue.decide();
+        let served = processor_time();
+        last = Some(decided.into_planning());
+        times.push([signed - begin, served - signed, processor_time() - served]);
     }
-    times.sort_by(f64::total_cmp);
+    times.sort_by(|one, other| one.iter().sum::<f64>().total_cmp(&other.iter().sum()));
     (times[RUNS / 2], last.expect("it ran"))
 }
 

@@ -1,7 +1,7 @@
 //! One planning cycle, from the workers as the last run left them to the last decision. The steps stand here; what
 //! each does stands in a room of its own.
 
-use super::assign::PlanRun;
+use super::assign::{PlanRun, Refused};
 use super::resize::Resizes;
 use super::{PlanInput, moving};
 
@@ -17,13 +17,26 @@ pub(super) fn begin<'a>(input: &PlanInput<'a>) -> PlanRun<'a> {
 
 /// Serves the queue to its end.
 pub(super) fn finish(run: &mut PlanRun<'_>) {
+    let refused = decide(run);
+    conclude(run, refused);
+}
+
+/// Decides who of the queue is given a worker, and returns those that are not; `None` where nobody is.
+pub(super) fn decide<'a>(run: &mut PlanRun<'a>) -> Option<Vec<Refused<'a>>> {
     if run.input.fleet.holds_placements() {
-        run.hold_placements();
-        return;
+        return None;
     }
     let refused = run.serve(None);
     moving::begin_for_violations(run);
-    run.refuse(refused);
+    Some(refused)
+}
+
+/// Says of each cluster of the queue what was decided.
+pub(super) fn conclude<'a>(run: &mut PlanRun<'a>, refused: Option<Vec<Refused<'a>>>) {
+    match refused {
+        Some(refused) => run.refuse(refused),
+        None => run.hold_placements(),
+    }
     moving::note_together(run);
 }
 

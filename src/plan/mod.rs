@@ -229,13 +229,40 @@ impl<'a> Queue<'a> {
         Self(cycle::begin(input).by(way))
     }
 
+    /// Finds out which of them are alike.
+    pub fn sign(&mut self) {
+        self.0.sign();
+    }
+
+    /// Decides which of them are given which workers.
+    #[must_use]
+    pub fn decide(mut self) -> DecidedQueue<'a> {
+        let refused = cycle::decide(&mut self.0);
+        DecidedQueue { run: self.0, refused }
+    }
+
     /// Serves them all.
     #[must_use]
     pub fn serve(self) -> Planning {
-        let mut run = self.0;
-        let input = run.input;
-        cycle::finish(&mut run);
-        planning(&input, run, &scale::PoolChanges::default())
+        self.decide().into_planning()
+    }
+}
+
+/// A plan in which it is decided which clusters of the queue are given which workers, and nothing is said of it yet.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct DecidedQueue<'a> {
+    run: assign::PlanRun<'a>,
+    refused: Option<Vec<assign::Refused<'a>>>,
+}
+
+impl DecidedQueue<'_> {
+    /// Says of each what was decided.
+    #[must_use]
+    pub fn into_planning(mut self) -> Planning {
+        let input = self.run.input;
+        cycle::conclude(&mut self.run, self.refused);
+        planning(&input, self.run, &scale::PoolChanges::default())
     }
 }
 
