@@ -181,7 +181,7 @@ impl<'a> PlanRun<'a> {
         let mut parts = Vec::new();
         let info = ClusterInfo::of(cluster);
         self.states.counts.number_parts(&membership, &info, &mut parts);
-        self.states.bind(place, cluster, membership.numbered(&parts), taking);
+        self.states.bind(place, info, membership.numbered(&parts), taking);
     }
 
     /// What a cluster takes where it is.
@@ -330,15 +330,20 @@ impl<'a> PlanRun<'a> {
         })
     }
 
-    fn bind(&mut self, waiting: Waiting<'a>, policy: Option<&'a Policy>, selected: SelectedWorker) {
+    fn bind(&mut self, waiting: Waiting<'a>, selected: SelectedWorker) {
         let Waiting { cluster, place, alike, .. } = waiting;
-        let taking = Taking::all(&cluster.demand);
-        if let Some((signed, alike)) = self.signed.as_ref().zip(alike) {
-            self.states.bind(selected.place, cluster, signed.parts(alike), taking);
+        let policy = if let Some((signed, alike)) = self.signed.as_ref().zip(alike) {
+            // The first one like it says the same of what it takes and whose it is, and has been read lately.
+            let first = signed.request(alike);
+            let info = ClusterInfo { name: &cluster.name, ..first.info() };
+            let taking = Taking::all(first.demand());
+            self.states.bind(selected.place, info, signed.parts(alike), taking);
             self.choice.take(selected.place, alike.signature, &self.states);
+            first.policy
         } else {
-            self.take(selected.place, cluster, taking);
-        }
+            self.take(selected.place, cluster, Taking::all(&cluster.demand));
+            self.policies.select(cluster)
+        };
         self.bindings += 1;
         self.bound.push(BoundCluster { place, cluster, policy, selected });
         self.evaluated += 1;

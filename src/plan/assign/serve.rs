@@ -45,18 +45,22 @@ impl<'a> PlanRun<'a> {
         let mut refused = Line::default();
         for mut one in queue {
             let waiting = one.waiting;
-            let request = self.request_in_queue(&waiting);
-            if self.choice.is_out_of_reach(&request, &self.states) {
-                continue;
-            }
             if one.alike().is_some_and(|alike| refused.join(waiting, alike)) {
                 self.choice.note_known();
                 continue;
             }
-            let pick = if one.known {
-                self.retry(&mut one, &request)
+            let pick = if let Selection::Selected(selected) = self.select(one.alike()) {
+                Some(selected)
             } else {
-                self.look(&mut one, &request)
+                let request = self.request_in_queue(&waiting);
+                if self.choice.is_out_of_reach(&request, &self.states) {
+                    continue;
+                }
+                if one.known {
+                    self.retry(&mut one, &request)
+                } else {
+                    self.look(&mut one, &request)
+                }
             };
             let Some(pick) = pick else {
                 refused.add(one);
@@ -65,7 +69,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            self.bind(waiting, request.policy, pick);
+            self.bind(waiting, pick);
             if self.requeue_unblocked(&mut refused, until) {
                 return (refused.into_vec(), true);
             }
@@ -75,8 +79,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&waiting.cluster.name) {
                 return (refused.into_vec(), true);
             }
-            let policy = self.request_in_queue(&waiting).policy;
-            self.bind(waiting, policy, pick);
+            self.bind(waiting, pick);
         }
         (refused.into_vec(), false)
     }
@@ -103,8 +106,7 @@ impl<'a> PlanRun<'a> {
             if until == Some(&waiting.cluster.name) {
                 return true;
             }
-            let policy = self.request_in_queue(&waiting).policy;
-            self.bind(waiting, policy, next.1);
+            self.bind(waiting, next.1);
         }
     }
 
@@ -137,8 +139,7 @@ impl<'a> PlanRun<'a> {
     /// Looks at a cluster again that may have been let in. Where it was not, it is brought up to date at the end.
     fn retry_unblocked(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
         let Some(alike) = one.alike() else { return self.retry_of(one) };
-        let request = self.request_in_queue(&one.waiting);
-        match self.select(&request, Some(alike)) {
+        match self.select(Some(alike)) {
             Selection::Selected(selected) => {
                 one.floors = None;
                 Some(selected)
@@ -184,9 +185,6 @@ impl<'a> PlanRun<'a> {
 
     /// Looks at a cluster.
     fn look(&mut self, one: &mut Refused<'a>, request: &Request<'a>) -> Option<SelectedWorker> {
-        if let Selection::Selected(selected) = self.select(request, one.alike()) {
-            return Some(selected);
-        }
         let pre_filter = self.choice.pre_filter(request, &self.states);
         let pick = self.choose(one, request, &pre_filter);
         if pick.is_none() {

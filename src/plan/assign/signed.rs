@@ -45,6 +45,11 @@ impl<'a> SignedQueue<'a> {
         }
     }
 
+    /// What clusters ask for that are alike: that of the first one with their signature.
+    pub(super) fn request(&self, alike: AlikeNumber) -> &Request<'a> {
+        &self.requests[alike.signature].request
+    }
+
     /// The parts of groups of clusters that are alike.
     pub(super) fn parts(&self, alike: AlikeNumber) -> NumberedParts<'_> {
         let membership = &self.requests[alike.signature].membership;
@@ -136,9 +141,7 @@ impl<'a> PlanRun<'a> {
     pub(super) fn request_in_queue(&self, waiting: &Waiting<'a>) -> Request<'a> {
         let cluster = waiting.cluster;
         match (&self.signed, waiting.alike) {
-            (Some(signed), Some(alike)) => {
-                Request { cluster, ..signed.requests[alike.signature].request }
-            }
+            (Some(signed), Some(alike)) => Request { cluster, ..*signed.request(alike) },
             _ => self.request(cluster),
         }
     }
@@ -150,14 +153,11 @@ impl<'a> PlanRun<'a> {
     }
 
     /// What is known of a cluster of the queue without asking any worker.
-    pub(super) fn select(
-        &mut self,
-        request: &Request<'a>,
-        alike: Option<AlikeNumber>,
-    ) -> Selection {
+    pub(super) fn select(&mut self, alike: Option<AlikeNumber>) -> Selection {
         let Some((signed, alike)) = self.signed.as_ref().zip(alike) else {
             return Selection::Unknown;
         };
-        self.choice.select(request, alike.signature, signed.parts(alike), &self.states)
+        let parts = signed.parts(alike);
+        self.choice.select(signed.request(alike), alike.signature, parts, &self.states)
     }
 }

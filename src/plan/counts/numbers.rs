@@ -141,12 +141,12 @@ impl<'a> Counts<'a> {
     /// A cluster of such groups comes to the worker at a place, and takes that of what its tenant is granted.
     pub(in crate::plan) fn bind(
         &mut self,
-        cluster: &'a Cluster,
+        info: ClusterInfo<'a>,
         parts: NumberedParts<'_>,
         place: usize,
         taking: Taking<'_>,
     ) {
-        let (info, is_new) = (ClusterInfo::of(cluster), taking.elsewhere.is_none());
+        let is_new = taking.elsewhere.is_none();
         self.now += 1;
         self.last = Some(place);
         self.last_parts.clear();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::candidate::Candidate;
 use super::counts::{Counts, NumberedParts};
 use super::deletion::Deletions;
+use super::group::ClusterInfo;
 use super::holds::Holds;
 use super::occupancy::there;
 use super::policy::Policies;
@@ -174,7 +175,7 @@ impl<'a> WorkerStates<'a> {
     pub(super) fn bind(
         &mut self,
         place: usize,
-        cluster: &'a Cluster,
+        info: ClusterInfo<'a>,
         parts: NumberedParts<'_>,
         taking: Taking<'_>,
     ) {
@@ -183,7 +184,7 @@ impl<'a> WorkerStates<'a> {
         amounts::add(&mut plan.allocated, taking.there);
         self.stamps[place] = self.stamps[place].wrapping_add(1);
         self.given.push(place);
-        self.counts.bind(cluster, parts, place, taking);
+        self.counts.bind(info, parts, place, taking);
     }
 
     /// A cluster is taken off a worker, to see what would be without it.
