@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::columns::FilterVerdicts;
+use super::domain_sets::DomainSets;
 use crate::model::{ReasonCode, topology};
 use crate::plan::depends_on::DependsOn;
 use crate::plan::filter::Filter;
@@ -14,15 +15,12 @@ use crate::plan::worker_states::WorkerStates;
 /// The terms of a worker that do not move, in their order; smaller is better.
 pub(super) type Terms = [u64; STILL.len()];
 
-/// What workers of one tier have in common: their terms, and their domains.
-type Common<'w> = (Terms, Vec<Option<&'w str>>);
-
 /// Workers of one class with equal terms, in the same domains.
 #[derive(Clone, Debug)]
 pub(super) struct Tier {
     pub(super) terms: Terms,
-    /// In which domains its workers are: that of the samples which is in the same.
-    pub(super) sample: usize,
+    /// In which domains its workers are, by number.
+    pub(super) domains: usize,
     pub(super) places: Rc<[usize]>,
     /// Its heaps, by the number of what the clusters take.
     pub(super) heaps: BTreeMap<u32, usize>,
@@ -35,40 +33,30 @@ pub(super) struct Class {
     pub(super) tiers: Vec<Tier>,
     /// Why the others do not.
     pub(super) codes: BTreeSet<ReasonCode>,
-    /// One worker for each set of domains, of all workers that have a document.
-    pub(super) samples: Vec<usize>,
+    /// The sets of domains that are told apart.
+    pub(super) domains: Rc<DomainSets>,
 }
 
 impl Class {
     pub(super) fn new(
         verdicts: &[&FilterVerdicts],
         terms: &[&[u64]; STILL.len()],
-        keys: &[&str],
+        domains: Rc<DomainSets>,
         states: &WorkerStates<'_>,
     ) -> Self {
-        let mut tiers: BTreeMap<Common<'_>, Vec<usize>> = BTreeMap::new();
-        let mut samples = BTreeMap::new();
-        // Of a large fleet there are thousands of classes, and a worker is looked at only where its columns do not do.
-        for (place, passes) in passing(verdicts, states).into_iter().enumerate() {
-            let one_will_do = keys.is_empty() && !samples.is_empty();
-            if one_will_do && !passes {
-                continue;
-            }
-            let mut domains = Vec::new();
-            if !one_will_do {
-                let Some(worker) = states.at(place).worker else { continue };
-                domains.extend(keys.iter().map(|key| topology::domain(key, worker)));
-                samples.entry(domains.clone()).or_insert(place);
-            }
-            if passes {
-                let terms = std::array::from_fn(|at| terms[at][place]);
-                tiers.entry((terms, domains)).or_default().push(place);
-            }
+        let mut tiers: BTreeMap<(Terms, usize), Vec<usize>> = BTreeMap::new();
+        let passing = passing(verdicts, states);
+        let passing = passing.iter().zip(&domains.of).enumerate();
+        // None passes that has no document, and so is in no domains.
+        let passing =
+            passing.filter_map(|(place, (passes, of))| Some((place, of.filter(|_| *passes)?)));
+        for (place, domains) in passing {
+            let terms = std::array::from_fn(|at| terms[at][place]);
+            tiers.entry((terms, domains)).or_default().push(place);
         }
-        let numbers: BTreeMap<_, _> = samples.keys().zip(0..).collect();
-        let tier = |((terms, domains), places): (Common<'_>, Vec<usize>)| Tier {
+        let tier = |((terms, domains), places): ((Terms, usize), Vec<usize>)| Tier {
             terms,
-            sample: numbers[&domains],
+            domains,
             places: places.into(),
             heaps: BTreeMap::new(),
         };
@@ -78,12 +66,12 @@ impl Class {
             codes.insert(ReasonCode::NoWorkers);
         }
         let tiers: Vec<_> = tiers.into_iter().map(tier).collect();
-        Self { tiers, codes, samples: samples.into_values().collect() }
+        Self { tiers, codes, domains }
     }
 
     /// How many places of workers it has.
     pub(super) fn places(&self) -> usize {
-        self.tiers.iter().map(|tier| tier.places.len()).sum::<usize>() + self.samples.len()
+        self.tiers.iter().map(|tier| tier.places.len()).sum()
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct NumberedDemand<'d> {
     pub(super) amounts: &'d Resources,
 }
 
-/// By the number of the domains ([`Class::samples`]): the soft violations there; `None` where they are closed.
+/// By the number of the domains ([`Class::domains`]): the soft violations there; `None` where they are closed.
 pub(super) type OpenDomains = [Option<u32>];
 
 impl Classes {
@@ -109,7 +109,7 @@ impl<'o> TierOrder<'o> {
             Some(open) if open.iter().flatten().any(|soft| *soft > 0) => {
                 let terms = |(at, tier): (usize, &Tier)| {
                     Some(Reverse((
-                        crate::plan::score::with_soft(tier.terms, open[tier.sample]?),
+                        crate::plan::score::with_soft(tier.terms, open[tier.domains]?),
                         at,
                     )))
                 };
@@ -123,7 +123,7 @@ impl<'o> TierOrder<'o> {
         match self {
             Self::Sorted(sorted) => sorted.pop().map(|Reverse(tier)| tier),
             Self::OfClass { next, open } => {
-                let is_open = |tier: &Tier| open.is_none_or(|open| open[tier.sample].is_some());
+                let is_open = |tier: &Tier| open.is_none_or(|open| open[tier.domains].is_some());
                 let at = *next + tiers.get(*next..)?.iter().position(is_open)?;
                 *next = at + 1;
                 Some((tiers[at].terms, at))

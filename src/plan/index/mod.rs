@@ -18,6 +18,7 @@ mod class;
 mod classes;
 mod cluster_rules;
 mod columns;
+mod domain_sets;
 mod heap;
 mod keys;
 mod rooms;
@@ -25,11 +26,13 @@ mod select;
 mod tallies;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use self::class::{Class, Meeting};
 use self::classes::{Classes, NumberedDemand};
 use self::cluster_rules::DomainsOfClass;
 use self::columns::{ColumnNumbers, Columns};
+use self::domain_sets::DomainSets;
 use self::keys::{Depends, Keys, RequestKey, depends};
 use self::select::KnownRules;
 use self::tallies::{Tallies, What};
@@ -65,6 +68,8 @@ pub(super) struct Index<'a> {
     by_key: BTreeMap<RequestKey, usize>,
     /// The classes by what the rules say, and by what makes workers one domain.
     alike: BTreeMap<(ColumnNumbers, u32), usize>,
+    /// By what makes workers one domain.
+    domain_sets: BTreeMap<u32, Rc<DomainSets>>,
     lacks: BTreeMap<u32, Lack>,
     /// What the rules are, by signature.
     rules: Vec<KnownRules<'a>>,
@@ -97,6 +102,7 @@ impl<'a> Index<'a> {
             classes: Classes::default(),
             by_key: BTreeMap::new(),
             alike: BTreeMap::new(),
+            domain_sets: BTreeMap::new(),
             lacks: BTreeMap::new(),
             rules: Vec::new(),
             domains: BTreeMap::new(),
@@ -172,6 +178,7 @@ impl<'a> Index<'a> {
         self.by_key.clear();
         self.alike.clear();
         self.classes = Classes::default();
+        self.domain_sets.clear();
         self.lacks.clear();
         self.rules.clear();
         self.domains.clear();
@@ -191,8 +198,12 @@ impl<'a> Index<'a> {
         }
         let numbers = self.columns.numbers(key, request, states);
         let (verdicts, terms) = (self.columns.verdicts(&numbers), self.columns.terms(&numbers));
-        let classes = &mut self.classes;
-        let new = || classes.add(Class::new(&verdicts, &terms, domains, states));
+        let (classes, sets) = (&mut self.classes, &mut self.domain_sets);
+        let new = || {
+            let sets = sets.entry(key.domains());
+            let sets = sets.or_insert_with(|| Rc::new(DomainSets::new(domains, states)));
+            classes.add(Class::new(&verdicts, &terms, Rc::clone(sets), states))
+        };
         let class = *self.alike.entry((numbers, key.domains())).or_insert_with(new);
         self.by_key.insert(key, class);
         class
@@ -213,7 +224,7 @@ impl<'a> Index<'a> {
             let open = passes(self.by_domain.iter(), request, states, *place);
             open.then(|| score::together(request, worker))
         };
-        self.classes.list[class].samples.iter().map(open).collect()
+        self.classes.list[class].domains.samples.iter().map(open).collect()
     }
 
     /// Why no worker takes a cluster.
@@ -240,7 +251,7 @@ impl<'a> Index<'a> {
             match &told_apart {
                 None => everywhere().for_each(|at| ask(filter, at)),
                 Some(others) => {
-                    let samples = self.classes.list[class].samples.iter();
+                    let samples = self.classes.list[class].domains.samples.iter();
                     samples.chain(others).for_each(|at| ask(filter, *at));
                 }
             }

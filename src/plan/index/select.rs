@@ -68,7 +68,7 @@ impl<'a> Index<'a> {
         let open = &mut self.open;
         open.clear();
         if !rules.is_plain() {
-            open.resize(self.classes.list[rules.class].samples.len(), Some(0));
+            open.resize(self.classes.list[rules.class].domains.samples.len(), Some(0));
         }
         for (rule, part) in rules.spread.iter_mut().zip(parts.spread) {
             let Some(part) = *part else { return Selection::Unknown };
@@ -190,7 +190,7 @@ impl<'a> Index<'a> {
         states: &WorkerStates<'a>,
     ) -> (DomainsOfClass, Rc<NumberedDomains<'a>>) {
         let all = self.tallies.domains(key, states);
-        let samples = &self.classes.list[class].samples;
+        let samples = &self.classes.list[class].domains.samples;
         let new = || samples.iter().map(|place| all.of[*place]).collect();
         let of_class = self.domains.entry((class, key)).or_insert_with(new);
         (Rc::clone(of_class), all)
