@@ -10,7 +10,7 @@ use super::pre_filter::Floor;
 use super::pre_filter_state::PreFilterState;
 use super::worker_states::WorkerStates;
 use super::{SearchMode, SoleWorker, filter, score};
-use crate::model::{Fleet, ReasonCode};
+use crate::model::{Cluster, Fleet, ReasonCode};
 
 /// How many clusters of a run are compared with every worker before an index is worth its making.
 const FEW: u64 = 4;
@@ -104,16 +104,16 @@ impl<'a> WorkerSearch<'a> {
         }
     }
 
-    /// What is known of a cluster with a signature without asking any worker.
+    /// What is known of a cluster with a signature without asking any worker, by what one asks for that is like it.
     pub(super) fn select(
         &mut self,
         request: &Request<'a>,
-        signature: usize,
+        signed: (&'a Cluster, usize),
         parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
     ) -> Selection {
         let Some(index) = self.index() else { return Selection::Unknown };
-        let selection = index.select(request, signature, parts, states);
+        let selection = index.select(request, signed, parts, states);
         if matches!(selection, Selection::Selected(_)) {
             self.asked += 1;
             self.indexed += 1;

@@ -22,7 +22,7 @@ pub(super) struct Waiting<'a> {
     pub(super) place: usize,
     /// Whether the last run said why it waits, and nothing has changed since.
     pub(super) known: bool,
-    /// With whom it is alike; `None` where nobody asked, and where it is told something for its name.
+    /// With whom it is alike; `None` where nobody asked, and where it is looked at for itself.
     pub(super) alike: Option<AlikeNumber>,
 }
 

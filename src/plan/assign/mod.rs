@@ -65,7 +65,7 @@ pub(super) struct PlanRun<'a> {
     taken_names: BTreeSet<&'a Name>,
     /// The workers at this point.
     pub(super) states: WorkerStates<'a>,
-    /// What was decided so far, but for what is in `decided`.
+    /// What was decided so far, but for what is in `bound`.
     pub(super) clusters: BTreeMap<Name, ClusterPlan>,
     /// The clusters of the queue that were given workers: nobody reads it before all of them are served.
     bound: Vec<BoundCluster<'a>>,
@@ -180,8 +180,8 @@ impl<'a> PlanRun<'a> {
         let membership = self.states.counts.membership(&self.request(cluster));
         let mut parts = Vec::new();
         let info = ClusterInfo::of(cluster);
-        self.states.counts.number_parts(&membership, &info, &mut parts);
-        self.states.bind(place, info, membership.numbered(&parts), taking);
+        self.states.counts.number_members(&membership, &info, &mut parts);
+        self.states.bind(place, info, membership.members(&parts), taking);
     }
 
     /// What a cluster takes where it is.

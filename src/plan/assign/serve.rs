@@ -49,7 +49,7 @@ impl<'a> PlanRun<'a> {
                 self.choice.note_known();
                 continue;
             }
-            let pick = if let Selection::Selected(selected) = self.select(one.alike()) {
+            let pick = if let Selection::Selected(selected) = self.select(&one) {
                 Some(selected)
             } else {
                 let request = self.request_in_queue(&waiting);
@@ -139,7 +139,7 @@ impl<'a> PlanRun<'a> {
     /// Looks at a cluster again that may have been let in. Where it was not, it is brought up to date at the end.
     fn retry_unblocked(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
         let Some(alike) = one.alike() else { return self.retry_of(one) };
-        match self.select(Some(alike)) {
+        match self.select(one) {
             Selection::Selected(selected) => {
                 one.floors = None;
                 Some(selected)

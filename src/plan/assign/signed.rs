@@ -1,6 +1,6 @@
 //! The queue by signature: what was found out of one cluster is not asked again for others that are alike.
 
-use super::PlanRun;
+use super::{PlanRun, Refused};
 use crate::model::Cluster;
 use crate::plan::candidate::Request;
 use crate::plan::counts::{Membership, NumberedParts, PartNumber};
@@ -10,6 +10,10 @@ use crate::plan::pick::Selection;
 use crate::plan::pre_filter::Floor;
 use crate::plan::queue::Waiting;
 use crate::plan::signature::{AlikeNumber, Signatures};
+
+/// The most parts of groups of one cluster that are kept. Nobody writes that many rules, and where each cluster of a tenant brings
+/// a hundred that are about all others, what is kept would be the square of them.
+const MOST_PARTS: usize = 256;
 
 /// What the clusters of the queue ask for, by signature, and the parts of groups by number.
 #[derive(Clone, Debug)]
@@ -29,7 +33,8 @@ pub(super) struct SignedQueue<'a> {
 struct SignedRequest<'a> {
     /// That of the first one.
     request: Request<'a>,
-    membership: Membership<'a>,
+    /// `None` where it has too many parts to be kept.
+    membership: Option<Membership<'a>>,
     /// The number of all of them, where no rule tells them apart by their labels.
     number: Option<usize>,
 }
@@ -52,7 +57,8 @@ impl<'a> SignedQueue<'a> {
 
     /// The parts of groups of clusters that are alike.
     pub(super) fn parts(&self, alike: AlikeNumber) -> NumberedParts<'_> {
-        let membership = &self.requests[alike.signature].membership;
+        let membership = self.requests[alike.signature].membership.as_ref();
+        let membership = membership.expect("the parts are kept of those that are alike");
         membership.numbered(&self.parts[self.begin[alike.number]..])
     }
 }
@@ -92,7 +98,7 @@ impl<'a> PlanRun<'a> {
         self.groups.contains_key(&cluster.name) || self.taken_names.contains(&cluster.name)
     }
 
-    /// With whom a cluster is alike; `None` where it is told something for its name.
+    /// With whom a cluster is alike; `None` where it is told something for its name, and where too many rules are about it.
     fn find_alike(
         &mut self,
         signed: &mut SignedQueue<'a>,
@@ -105,20 +111,22 @@ impl<'a> PlanRun<'a> {
         let signature = signed.signatures.of(cluster);
         if signature == signed.requests.len() {
             let request = self.request(cluster);
-            let membership = self.states.counts.membership(&request);
+            let membership = Some(self.states.counts.membership(&request));
+            let membership = membership.filter(|membership| membership.parts() <= MOST_PARTS);
             signed.requests.push(SignedRequest { request, membership, number: None });
         }
         let of = &mut signed.requests[signature];
         if let Some(number) = of.number {
             return Some(AlikeNumber { signature, number });
         }
-        let values = of.membership.values(cluster);
+        let membership = of.membership.as_ref()?;
+        let values = membership.values(cluster);
         let is_one = values.is_empty();
         let (number, is_new) = signed.alike.insert_full((signature, values));
         if is_new {
             signed.begin.push(signed.parts.len());
             let info = ClusterInfo::of(cluster);
-            self.states.counts.number_parts(&of.membership, &info, &mut signed.parts);
+            self.states.counts.number_parts(membership, &info, &mut signed.parts);
         }
         of.number = is_one.then_some(number);
         Some(AlikeNumber { signature, number })
@@ -153,11 +161,12 @@ impl<'a> PlanRun<'a> {
     }
 
     /// What is known of a cluster of the queue without asking any worker.
-    pub(super) fn select(&mut self, alike: Option<AlikeNumber>) -> Selection {
-        let Some((signed, alike)) = self.signed.as_ref().zip(alike) else {
+    pub(super) fn select(&mut self, one: &Refused<'a>) -> Selection {
+        let Some((signed, alike)) = self.signed.as_ref().zip(one.alike()) else {
             return Selection::Unknown;
         };
         let parts = signed.parts(alike);
-        self.choice.select(signed.request(alike), alike.signature, parts, &self.states)
+        let signature = (one.waiting.cluster, alike.signature);
+        self.choice.select(signed.request(alike), signature, parts, &self.states)
     }
 }

@@ -317,6 +317,21 @@ fn of_those_that_are_alike_the_first_is_let_in_and_the_others_wait_on() {
 }
 
 #[test]
+fn whom_very_many_rules_are_about_is_like_no_other() {
+    let alike = |rules: usize| {
+        let apart = |rule| format!("soft-apart:location=@app=s{rule}");
+        let rules: Vec<String> = (0..rules).map(apart).collect();
+        let world = format!("worker w1; policy p {}; cluster a; cluster b", rules.join(" "));
+        let world = World::read(&world);
+        let input = world.input();
+        let mut run = cycle::begin(&input).by(SearchMode::Index);
+        run.sign();
+        run.alike().count()
+    };
+    assert_eq!((alike(90), alike(260)), (2, 0));
+}
+
+#[test]
 fn one_whose_name_is_taken_is_like_no_other() {
     check(
         "worker w1 0/1 agent:healthy ns=a; worker w2 0/2 agent:healthy; cluster a; cluster b; cluster c;

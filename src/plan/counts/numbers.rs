@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{Counts, Member, Membership, PartCounts};
+use super::{Counts, GroupPart, Member, Membership, PartCounts, Parts};
 use crate::model::Cluster;
 use crate::plan::candidate::Request;
 use crate::plan::group::{ClusterInfo, Group, Values};
 use crate::plan::taking::Taking;
 
-/// The number of a part, of groups or of those from whom a rule keeps away; `None` where a cluster lacks a label that tells it.
+/// The number of a part, of groups or of those from whom a rule keeps away; `None` where a cluster lacks a label that tells it, and
+/// where nobody whom it does not come to itself keeps away from it.
 pub(in crate::plan) type PartNumber = Option<usize>;
 
 /// Who has a rule of anti-affinity, with the place of its group or its own among those that are counted.
@@ -37,6 +38,12 @@ impl<'a> Membership<'a> {
     /// The values of the labels by which the rules that are about a cluster tell parts of groups apart.
     pub(in crate::plan) fn values(&self, cluster: &'a Cluster) -> Vec<Option<&'a str>> {
         self.keys.iter().map(|key| cluster.labels.get(*key).map(String::as_str)).collect()
+    }
+
+    /// The parts to which a cluster comes, as [`Counts::number_members`] numbers them.
+    pub(in crate::plan) fn members<'p>(&self, numbers: &'p [PartNumber]) -> NumberedParts<'p> {
+        let (groups, keepers) = numbers.split_at(self.groups.len());
+        NumberedParts { groups, keepers, spread: &[], apart: &[] }
     }
 
     /// The parts of a cluster, as [`Counts::number_parts`] numbers them.
@@ -78,7 +85,22 @@ impl<'a> Counts<'a> {
         }
     }
 
-    /// Adds the numbers of a cluster's parts. Where nobody is in one there is none until somebody comes.
+    /// Adds the numbers of the parts to which a cluster comes.
+    pub(in crate::plan) fn number_members(
+        &mut self,
+        membership: &Membership<'a>,
+        info: &ClusterInfo<'a>,
+        numbers: &mut Vec<PartNumber>,
+    ) {
+        for group in &membership.groups {
+            numbers.push(self.number_of_group(*group, info));
+        }
+        for rule in &membership.rules {
+            numbers.push(self.number_of_keepers(*rule, info));
+        }
+    }
+
+    /// Adds the numbers of a cluster's parts, those that rules read which are about it included. Nobody need be in one.
     pub(in crate::plan) fn number_parts(
         &mut self,
         membership: &Membership<'a>,
@@ -86,37 +108,30 @@ impl<'a> Counts<'a> {
         numbers: &mut Vec<PartNumber>,
     ) {
         numbers.reserve(membership.parts());
-        for group in &membership.groups {
-            numbers.push(self.number_of_group(*group, info));
-        }
-        for rule in &membership.rules {
-            numbers.push(self.number_of_keepers(*rule, info));
-        }
+        self.number_members(membership, info, numbers);
         for group in &membership.spread {
             numbers.push(self.number_of_group(*group, info));
         }
         for owner in &membership.apart {
             numbers.push(match *owner {
                 RuleOwnerPlace::Own(group) => self.number_of_group(group, info),
-                RuleOwnerPlace::Placed(rule) => self.number_of_keepers(rule, info),
+                // There may be as many as there are other clusters, and mostly nobody is in one.
+                RuleOwnerPlace::Placed(rule) => {
+                    let values = self.asked.anti_affinity()[rule].group.values(info);
+                    values.and_then(|values| self.keepers.get_index_of(&(rule, values)))
+                }
             });
         }
     }
 
     fn number_of_group(&mut self, group: usize, info: &ClusterInfo<'a>) -> PartNumber {
         let values = self.asked.groups()[group].values(info)?;
-        let part = self.groups.entry((group, values));
-        let number = part.index();
-        part.or_default();
-        Some(number)
+        Some(number(&mut self.groups, (group, values)))
     }
 
     fn number_of_keepers(&mut self, rule: usize, info: &ClusterInfo<'a>) -> PartNumber {
         let values = self.asked.anti_affinity()[rule].group.values(info)?;
-        let part = self.keepers.entry((rule, values));
-        let number = part.index();
-        part.or_default();
-        Some(number)
+        Some(number(&mut self.keepers, (rule, values)))
     }
 
     /// The number of a part of a group, where somebody is or was in it, or it was numbered.
@@ -125,17 +140,28 @@ impl<'a> Counts<'a> {
     }
 
     /// A part of a group, and its values.
-    pub(in crate::plan) fn numbered(&self, number: usize) -> (&Values<'a>, &PartCounts<'a>) {
+    pub(in crate::plan) fn numbered_part(&self, number: usize) -> (&Values<'a>, &PartCounts<'a>) {
         let (part, counts) = self.groups.get_index(number).expect("parts are not taken away");
         (&part.1, counts)
     }
 
-    /// The clusters that a rule of anti-affinity reads, by the number of the part.
-    pub(in crate::plan) fn of_rule(&self, owner: RuleOwnerPlace, number: usize) -> &PartCounts<'a> {
-        match owner {
-            RuleOwnerPlace::Own(_) => &self.groups[number],
-            RuleOwnerPlace::Placed(_) => &self.keepers[number],
-        }
+    /// The clusters that a rule of anti-affinity reads about a cluster, by the number of the part, where there are any.
+    pub(in crate::plan) fn of_rule(
+        &self,
+        owner: RuleOwnerPlace,
+        number: PartNumber,
+        cluster: &'a Cluster,
+    ) -> Option<&PartCounts<'a>> {
+        let part = match (owner, number) {
+            (RuleOwnerPlace::Own(_), number) => &self.groups[number?],
+            (RuleOwnerPlace::Placed(_), Some(number)) => &self.keepers[number],
+            // Nobody kept away from it when it was numbered.
+            (RuleOwnerPlace::Placed(rule), None) => {
+                let group = self.asked.anti_affinity()[rule].group;
+                self.keepers.get(&(rule, group.values(&ClusterInfo::of(cluster))?))?
+            }
+        };
+        (!part.is_empty()).then_some(part)
     }
 
     /// A cluster of such groups comes to the worker at a place, and takes that of what its tenant is granted.
@@ -159,4 +185,11 @@ impl<'a> Counts<'a> {
         }
         self.take(info, &taking.of_quota());
     }
+}
+
+fn number<'a>(parts: &mut Parts<'a>, of: GroupPart<'a>) -> usize {
+    let part = parts.entry(of);
+    let number = part.index();
+    part.or_default();
+    number
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::tallies::{NumberedDomains, Tallies, What};
-use crate::plan::counts::{Counts, PartCounts, RuleOwnerPlace};
+use crate::plan::counts::{PartCounts, RuleOwnerPlace};
 use crate::plan::lookup::LookupMap;
 use crate::plan::pre_filter::Floor;
 use crate::plan::worker_states::WorkerStates;
@@ -95,7 +95,7 @@ impl<'a> SpreadRule<'a> {
         let tally = self.tally(part, tallies, states);
         let lowest = tallies.now(tally, states).lowest();
         let group = states.counts.place(&self.what.group);
-        let (values, _) = states.counts.numbered(part);
+        let (values, _) = states.counts.numbered_part(part);
         Floor::new(self.what.topology, group, values.clone(), lowest)
     }
 
@@ -109,7 +109,7 @@ impl<'a> SpreadRule<'a> {
         if let Some(known) = self.tallies.get(&part) {
             return *known;
         }
-        let (values, _) = states.counts.numbered(part);
+        let (values, _) = states.counts.numbered_part(part);
         let what = What { values: values.clone(), ..self.what.clone() };
         let number = tallies.number(what, states);
         self.tallies.insert(part, number);
@@ -117,12 +117,7 @@ impl<'a> SpreadRule<'a> {
     }
 }
 
-impl<'a> ApartRule<'a> {
-    /// The clusters from which clusters are kept apart that are counted with a part.
-    pub(super) fn part<'s>(&self, part: usize, counts: &'s Counts<'a>) -> &'s PartCounts<'a> {
-        counts.of_rule(self.owner, part)
-    }
-
+impl ApartRule<'_> {
     /// Closes the domains that have one of these, or adds a soft violation there; `false` where each worker is a domain.
     pub(super) fn close(&self, open: &mut [Option<u32>], part: &PartCounts<'_>) -> bool {
         let Some((own, all)) = &self.domains else { return false };

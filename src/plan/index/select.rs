@@ -12,7 +12,7 @@ use super::keys::RequestKey;
 use super::tallies::{NumberedDomains, What};
 use super::{Index, is_known};
 use crate::model::api::SpreadConstraint;
-use crate::model::topology;
+use crate::model::{Cluster, topology};
 use crate::plan::candidate::Request;
 use crate::plan::counts::{NumberedParts, RuleOwnerPlace};
 use crate::plan::filter::MEMBERSHIP;
@@ -39,11 +39,12 @@ pub(super) enum KnownRules<'a> {
 const ROOM: usize = 64;
 
 impl<'a> Index<'a> {
-    /// What is known of a cluster with this signature, and these parts of groups.
+    /// What is known of a cluster with this signature and these parts of groups. The request may be that of another one with
+    /// this signature.
     pub(in crate::plan) fn select(
         &mut self,
         request: &Request<'a>,
-        signature: usize,
+        (cluster, signature): (&'a Cluster, usize),
         parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
     ) -> Selection {
@@ -76,8 +77,8 @@ impl<'a> Index<'a> {
         }
         let mut apart_by_worker = Vec::new();
         for (rule, part) in rules.apart.iter().zip(parts.apart) {
-            let part = part.map(|part| rule.part(part, &states.counts));
-            let Some(part) = part.filter(|part| !part.is_empty()) else { continue };
+            let part = states.counts.of_rule(rule.owner, *part, cluster);
+            let Some(part) = part else { continue };
             if !rule.close(open, part) {
                 apart_by_worker.push(part);
             }

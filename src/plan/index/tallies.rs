@@ -79,7 +79,7 @@ impl<'a> Tally<'a> {
         let group = states.counts.place(&what.group);
         let values = what.values.clone();
         let number = group.and_then(|group| states.counts.number(group, values.clone()));
-        let part = number.map(|number| states.counts.numbered(number).1);
+        let part = number.map(|number| states.counts.numbered_part(number).1);
         let mut counts = vec![None; domains.names.len()];
         for place in (0..states.len()).filter(|place| eligible[*place]) {
             let Some(domain) = domains.of[place] else { continue };
@@ -96,7 +96,7 @@ impl<'a> Tally<'a> {
             self.part = group.and_then(|group| states.counts.number(group, self.values.clone()));
         }
         let Some(number) = self.part else { return };
-        let (_, part) = states.counts.numbered(number);
+        let (_, part) = states.counts.numbered_part(number);
         for place in &part.arrivals[self.arrivals..] {
             if let Some(domain) = self.domains.of[*place].filter(|_| self.eligible[*place]) {
                 *self.counts[domain].get_or_insert(0) += 1;

@@ -72,7 +72,7 @@ fn what_is_told_by_signature_is_what_the_plain_scan_says() {
             let (request, signature) = (run.request(cluster), alike.signature);
             let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
             let scan = choose(&request.within(&pre_filter), &run.states);
-            match index.select(&request, signature, parts, &run.states) {
+            match index.select(&request, (cluster, signature), parts, &run.states) {
                 Selection::Unknown => {}
                 Selection::Refused => {
                     prop_assert!(scan.is_err(), "{} is refused", cluster.name);
@@ -99,6 +99,19 @@ fn what_is_told_by_signature_is_what_the_plain_scan_says() {
 }
 
 #[test]
+fn who_came_between_two_that_are_alike_keeps_the_second_away() {
+    // `c` has the parts of `a`, of whose clusters nobody kept away when they were numbered.
+    let world = World::read(
+        "worker w1 0/9; worker w2 0/9; policy p for:dr=x apart:worker=@app=s;
+         cluster a label:app=s needs=4; cluster b label:dr=x; cluster c label:app=s needs=4",
+    );
+    for way in [SearchMode::Scan, SearchMode::Index] {
+        let told = world.describe(&by(&world, way).plan, "");
+        assert_eq!(told, "a -> w1; b -> w2; c -> w1", "{way:?}");
+    }
+}
+
+#[test]
 fn an_index_that_has_kept_too_much_begins_anew() {
     let world = World::read("worker w1 0/2; worker w2 0/3; cluster a; cluster b needs=2");
     let input = world.input();
@@ -107,12 +120,12 @@ fn an_index_that_has_kept_too_much_begins_anew() {
     let (_, _, parts) = run.alike().next().unwrap();
     let mut index = Index::new(&world.fleet).unwrap();
     let [a, b] = ["a", "b"].map(|name| run.request(&world.fleet.clusters[name]));
-    let first = index.select(&a, 0, parts, &run.states);
+    let first = index.select(&a, (a.cluster, 0), parts, &run.states);
     // Signatures that nobody asked about take no room.
-    assert_eq!(index.select(&b, 1 << 20, parts, &run.states), first);
+    assert_eq!(index.select(&b, (b.cluster, 1 << 20), parts, &run.states), first);
     assert_eq!(index.by_key.len(), 2);
     index.classes.kept = MOST + 1;
-    assert_eq!(index.select(&a, 0, parts, &run.states), first);
+    assert_eq!(index.select(&a, (a.cluster, 0), parts, &run.states), first);
     assert_eq!(index.by_key.len(), 1);
     assert!(index.classes.kept < 1000);
 }
