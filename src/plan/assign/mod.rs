@@ -24,6 +24,7 @@
 //! Where the last run ended in the very context in which this one begins, a cluster that waited then and
 //! is unchanged was refused on the grounds of that context, and the same is true of it.
 
+mod bound;
 mod line;
 mod serve;
 mod signed;
@@ -32,6 +33,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::bound::BoundCluster;
 use self::signed::SignedQueue;
 use super::candidate::{Pools, Request};
 use super::choose::WorkerSearch;
@@ -40,7 +42,6 @@ use super::deletion::{self, Deletions};
 use super::group::{ClusterInfo, Group};
 use super::holds::Holds;
 use super::moves::Moves;
-use super::pick::SelectedWorker;
 use super::placed::Placed;
 use super::policy::Policies;
 use super::pre_filter::Floor;
@@ -51,8 +52,8 @@ use super::taking::Taking;
 use super::worker_states::WorkerStates;
 use super::{PlanInput, SearchMode, context, filter, placed};
 use crate::model::{
-    Binding, Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, Name, Offer, Policy,
-    ReasonCode, Rebalanced, Resources, packed,
+    Cluster, ClusterPlan, Decision, Digest, Fleet, HoldKind, Name, Offer, ReasonCode, Rebalanced,
+    Resources, packed,
 };
 
 /// A run of the planner, from the workers as the last run left them to the last decision.
@@ -95,16 +96,6 @@ pub(super) struct PlanRun<'a> {
     signed: Option<SignedQueue<'a>>,
     /// The counts before the first one was placed, where the last run ended with them.
     before: Counts<'a>,
-}
-
-/// A cluster of the queue that was given a worker.
-#[derive(Clone, Copy, Debug)]
-struct BoundCluster<'a> {
-    /// Its place among all desired clusters.
-    place: usize,
-    cluster: &'a Cluster,
-    policy: Option<&'a Policy>,
-    selected: SelectedWorker,
 }
 
 /// What is said of a cluster that goes on waiting.
@@ -187,11 +178,6 @@ impl<'a> PlanRun<'a> {
     /// What a cluster takes where it is.
     pub(super) fn takes(&self, name: &Name) -> Resources {
         self.clusters.get(name).map(|planned| planned.demand.clone()).unwrap_or_default()
-    }
-
-    /// The binding that a selected worker comes to.
-    pub(super) fn binding(&self, cluster: &Cluster, selected: SelectedWorker) -> Binding {
-        binding(self.policies.select(cluster), selected, &self.states)
     }
 
     /// Whether the run places nobody and moves nobody, so that the workers are at its end as they were at its beginning.
@@ -279,33 +265,6 @@ impl<'a> PlanRun<'a> {
         self.add_decided(refused.into_iter().map(|r| (r.waiting, r.reasons)).collect());
     }
 
-    /// Adds what was decided about the queue to the rest: these wait, for these reasons.
-    fn add_decided(&mut self, waiting: Vec<(Waiting<'a>, BTreeSet<ReasonCode>)>) {
-        let seen = queue::number(&self.input, waiting.iter().map(|(one, _)| &one.cluster.name));
-        let wait = |(waiting, reasons): (Waiting<'a>, BTreeSet<ReasonCode>)| {
-            let seen = seen.get(&waiting.cluster.name).copied().unwrap_or_default();
-            (waiting.place, waiting.cluster, Decision::Wait { seen, reasons })
-        };
-        let states = &self.states;
-        let bind = |one: BoundCluster<'a>| {
-            let binding = binding(one.policy, one.selected, states);
-            (one.place, one.cluster, Decision::Bind(binding))
-        };
-        let bound = std::mem::take(&mut self.bound).into_iter().map(bind);
-        let mut decided: Vec<_> = bound.chain(waiting.into_iter().map(wait)).collect();
-        // In the order of the names, so that all is put together at once, in full nodes.
-        decided.sort_unstable_by_key(|(place, ..)| *place);
-        let is_few = decided.len() < self.clusters.len() / 8;
-        let decided = decided.into_iter().map(|(_, cluster, decision)| {
-            (cluster.name.clone(), ClusterPlan::new(decision, cluster.demand.clone()))
-        });
-        if is_few {
-            self.clusters.extend(decided);
-        } else {
-            self.clusters.append(&mut decided.collect());
-        }
-    }
-
     /// Whether a worker that was given a cluster in this run has too little left for another one.
     fn lacks_capacity_now(&self, demand: &Resources) -> bool {
         let given: BTreeSet<usize> = self.states.given().iter().copied().collect();
@@ -330,25 +289,6 @@ impl<'a> PlanRun<'a> {
         })
     }
 
-    fn bind(&mut self, waiting: Waiting<'a>, selected: SelectedWorker) {
-        let Waiting { cluster, place, alike, .. } = waiting;
-        let policy = if let Some((signed, alike)) = self.signed.as_ref().zip(alike) {
-            // The first one like it says the same of what it takes and whose it is, and has been read lately.
-            let first = signed.request(alike);
-            let info = ClusterInfo { name: &cluster.name, ..first.info() };
-            let taking = Taking::all(first.demand());
-            self.states.bind(selected.place, info, signed.parts(alike), taking);
-            self.choice.take(selected.place, alike.signature, &self.states);
-            first.policy
-        } else {
-            self.take(selected.place, cluster, Taking::all(&cluster.demand));
-            self.policies.select(cluster)
-        };
-        self.bindings += 1;
-        self.bound.push(BoundCluster { place, cluster, policy, selected });
-        self.evaluated += 1;
-    }
-
     /// Lets all that wait go on waiting: something that says where they may go did not load.
     pub(super) fn hold_placements(&mut self) {
         let queue = std::mem::take(&mut self.queue);
@@ -357,25 +297,6 @@ impl<'a> PlanRun<'a> {
         }
         let held = BTreeSet::from([ReasonCode::PlacementsHeld]);
         self.add_decided(queue.into_iter().map(|waiting| (waiting, held.clone())).collect());
-    }
-}
-
-/// The binding that a selected worker comes to, by this policy.
-fn binding(
-    policy: Option<&Policy>,
-    selected: SelectedWorker,
-    states: &WorkerStates<'_>,
-) -> Binding {
-    let SelectedWorker { place, group, runner_up } = selected;
-    let name = |place: usize| states.at(place).name.clone();
-    let groups = policy.and_then(|policy| policy.spec.affinity.as_ref()).map(|a| &a.groups);
-    let group = groups.zip(group).and_then(|(groups, at)| groups.get(at));
-    Binding {
-        worker: name(place),
-        policy: policy.map(|policy| policy.name.clone()),
-        decided_by: runner_up.map(|(_, term)| term),
-        runner_up: runner_up.map(|(place, _)| name(place)),
-        group: group.map(|group| group.name.clone()),
     }
 }
 

@@ -223,7 +223,7 @@ impl<'a> Counts<'a> {
 
     /// The clusters of a part of a group; `None` where nobody is in it.
     pub(super) fn part(&self, group: &Group<'a>, values: &Values<'a>) -> Option<&PartCounts<'a>> {
-        let number = self.number(self.asked.place(group)?, values.clone())?;
+        let number = self.part_number(self.asked.place(group)?, values.clone())?;
         Some(&self.groups[number]).filter(|part| !part.is_empty())
     }
 
@@ -287,7 +287,7 @@ impl<'a> Counts<'a> {
 
     /// At which binding a part of a group changed last.
     fn changed(&self, group: &Group<'a>, values: &Values<'a>) -> u64 {
-        let number = self.asked.place(group).and_then(|at| self.number(at, values.clone()));
+        let number = self.asked.place(group).and_then(|at| self.part_number(at, values.clone()));
         number.map_or(0, |number| self.groups[number].changed)
     }
 

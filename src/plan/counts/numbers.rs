@@ -9,7 +9,7 @@ use crate::plan::group::{ClusterInfo, Group, Values};
 use crate::plan::taking::Taking;
 
 /// The number of a part, of groups or of those from whom a rule keeps away; `None` where a cluster lacks a label that tells it, and
-/// where nobody whom it does not come to itself keeps away from it.
+/// of a rule that others have, where none of them has a place.
 pub(in crate::plan) type PartNumber = Option<usize>;
 
 /// Who has a rule of anti-affinity, with the place of its group or its own among those that are counted.
@@ -135,7 +135,7 @@ impl<'a> Counts<'a> {
     }
 
     /// The number of a part of a group, where somebody is or was in it, or it was numbered.
-    pub(in crate::plan) fn number(&self, group: usize, values: Values<'a>) -> PartNumber {
+    pub(in crate::plan) fn part_number(&self, group: usize, values: Values<'a>) -> PartNumber {
         self.groups.get_index_of(&(group, values))
     }
 

@@ -78,7 +78,7 @@ impl<'a> Tally<'a> {
     ) -> Self {
         let group = states.counts.place(&what.group);
         let values = what.values.clone();
-        let number = group.and_then(|group| states.counts.number(group, values.clone()));
+        let number = group.and_then(|group| states.counts.part_number(group, values.clone()));
         let part = number.map(|number| states.counts.numbered_part(number).1);
         let mut counts = vec![None; domains.names.len()];
         for place in (0..states.len()).filter(|place| eligible[*place]) {
@@ -93,7 +93,8 @@ impl<'a> Tally<'a> {
     fn renew(&mut self, states: &WorkerStates<'a>) {
         if self.part.is_none() {
             let group = self.group;
-            self.part = group.and_then(|group| states.counts.number(group, self.values.clone()));
+            self.part =
+                group.and_then(|group| states.counts.part_number(group, self.values.clone()));
         }
         let Some(number) = self.part else { return };
         let (_, part) = states.counts.numbered_part(number);

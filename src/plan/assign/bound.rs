@@ -1,0 +1,94 @@
+//! The clusters of the queue that are given workers: how each comes to its own, and what is said of all once they are served.
+
+use std::collections::BTreeSet;
+
+use super::PlanRun;
+use crate::model::{Binding, Cluster, ClusterPlan, Decision, Policy, ReasonCode};
+use crate::plan::group::ClusterInfo;
+use crate::plan::pick::SelectedWorker;
+use crate::plan::queue::{self, Waiting};
+use crate::plan::taking::Taking;
+use crate::plan::worker_states::WorkerStates;
+
+/// A cluster of the queue that was given a worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundCluster<'a> {
+    /// Its place among all desired clusters.
+    place: usize,
+    cluster: &'a Cluster,
+    policy: Option<&'a Policy>,
+    selected: SelectedWorker,
+}
+
+impl<'a> PlanRun<'a> {
+    /// Gives a cluster of the queue its worker.
+    pub(super) fn bind(&mut self, waiting: Waiting<'a>, selected: SelectedWorker) {
+        let Waiting { cluster, place, alike, .. } = waiting;
+        let policy = if let Some((signed, alike)) = self.signed.as_ref().zip(alike) {
+            // The first one like it says the same of what it takes and whose it is, and has been read lately.
+            let first = signed.request(alike);
+            let info = ClusterInfo { name: &cluster.name, ..first.info() };
+            let taking = Taking::all(first.demand());
+            self.states.bind(selected.place, info, signed.parts(alike), taking);
+            self.choice.take(selected.place, alike.signature, &self.states);
+            first.policy
+        } else {
+            self.take(selected.place, cluster, Taking::all(&cluster.demand));
+            self.policies.select(cluster)
+        };
+        self.bindings += 1;
+        self.bound.push(BoundCluster { place, cluster, policy, selected });
+        self.evaluated += 1;
+    }
+
+    /// Adds what was decided about the queue to the rest: these wait, for these reasons.
+    pub(super) fn add_decided(&mut self, waiting: Vec<(Waiting<'a>, BTreeSet<ReasonCode>)>) {
+        let seen = queue::number(&self.input, waiting.iter().map(|(one, _)| &one.cluster.name));
+        let wait = |(waiting, reasons): (Waiting<'a>, BTreeSet<ReasonCode>)| {
+            let seen = seen.get(&waiting.cluster.name).copied().unwrap_or_default();
+            (waiting.place, waiting.cluster, Decision::Wait { seen, reasons })
+        };
+        let states = &self.states;
+        let bind = |one: BoundCluster<'a>| {
+            let binding = binding(one.policy, one.selected, states);
+            (one.place, one.cluster, Decision::Bind(binding))
+        };
+        let bound = std::mem::take(&mut self.bound).into_iter().map(bind);
+        let mut decided: Vec<_> = bound.chain(waiting.into_iter().map(wait)).collect();
+        // In the order of the names, so that all is put together at once, in full nodes.
+        decided.sort_unstable_by_key(|(place, ..)| *place);
+        let is_few = decided.len() < self.clusters.len() / 8;
+        let decided = decided.into_iter().map(|(_, cluster, decision)| {
+            (cluster.name.clone(), ClusterPlan::new(decision, cluster.demand.clone()))
+        });
+        if is_few {
+            self.clusters.extend(decided);
+        } else {
+            self.clusters.append(&mut decided.collect());
+        }
+    }
+
+    /// The binding that a selected worker comes to.
+    pub(in crate::plan) fn binding(&self, cluster: &Cluster, selected: SelectedWorker) -> Binding {
+        binding(self.policies.select(cluster), selected, &self.states)
+    }
+}
+
+/// The binding that a selected worker comes to, by this policy.
+fn binding(
+    policy: Option<&Policy>,
+    selected: SelectedWorker,
+    states: &WorkerStates<'_>,
+) -> Binding {
+    let SelectedWorker { place, group, runner_up } = selected;
+    let name = |place: usize| states.at(place).name.clone();
+    let groups = policy.and_then(|policy| policy.spec.affinity.as_ref()).map(|a| &a.groups);
+    let group = groups.zip(group).and_then(|(groups, at)| groups.get(at));
+    Binding {
+        worker: name(place),
+        policy: policy.map(|policy| policy.name.clone()),
+        decided_by: runner_up.map(|(_, term)| term),
+        runner_up: runner_up.map(|(place, _)| name(place)),
+        group: group.map(|group| group.name.clone()),
+    }
+}
