@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::columns::FilterVerdicts;
 use super::domain_sets::DomainSets;
+use super::worker_sets::SetsOfTier;
 use crate::model::{ReasonCode, topology};
 use crate::plan::depends_on::DependsOn;
 use crate::plan::filter::Filter;
@@ -22,8 +23,8 @@ pub(super) struct Tier {
     /// In which domains its workers are, by number.
     pub(super) domains: usize,
     pub(super) places: Rc<[usize]>,
-    /// Its heaps, by the number of what the clusters take.
-    pub(super) heaps: BTreeMap<u32, usize>,
+    /// The sets of which it is made.
+    pub(super) sets: SetsOfTier,
 }
 
 /// Requests of which the rules that do not move say the same of every worker.
@@ -58,7 +59,7 @@ impl Class {
             terms,
             domains,
             places: places.into(),
-            heaps: BTreeMap::new(),
+            sets: SetsOfTier::default(),
         };
         let mut codes: BTreeSet<ReasonCode> =
             verdicts.iter().flat_map(|verdict| verdict.codes.iter().copied()).collect();

@@ -1,13 +1,12 @@
 //! The classes of a run with their heaps: the two best workers for a cluster of a class.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
-use std::rc::Rc;
+use std::collections::BinaryHeap;
 
 use super::class::{Class, Terms, Tier};
 use super::heap::{Heap, HeapEntry};
-use super::rooms::Rooms;
-use crate::model::Resources;
+use super::rooms::{NumberedDemand, Rooms};
+use super::worker_sets::WorkerSets;
 use crate::plan::pick::SelectedWorker;
 use crate::plan::score::STILL;
 use crate::plan::worker_states::WorkerStates;
@@ -17,19 +16,10 @@ use crate::plan::worker_states::WorkerStates;
 pub(super) struct Classes {
     /// By number.
     pub(super) list: Vec<Class>,
-    heaps: Vec<Heap>,
-    /// The heaps by the workers in them and by what the clusters take.
-    shared: BTreeMap<(Rc<[usize]>, u32), usize>,
+    pub(super) sets: WorkerSets,
     pub(super) rooms: Rooms,
     /// How many places of workers are kept, or what takes as much room.
     pub(super) kept: usize,
-}
-
-/// What a cluster takes, with its number.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct NumberedDemand<'d> {
-    pub(super) number: u32,
-    pub(super) amounts: &'d Resources,
 }
 
 /// By the number of the domains ([`Class::domains`]): the soft violations there; `None` where they are closed.
@@ -37,8 +27,11 @@ pub(super) type OpenDomains = [Option<u32>];
 
 impl Classes {
     /// Adds a class.
-    pub(super) fn add(&mut self, class: Class) -> usize {
+    pub(super) fn add(&mut self, mut class: Class, states: &WorkerStates<'_>) -> usize {
         self.kept += class.places();
+        for tier in &mut class.tiers {
+            tier.sets = self.sets.add(&tier.places, states);
+        }
         self.list.push(class);
         self.list.len() - 1
     }
@@ -58,40 +51,14 @@ impl Classes {
         while let Some((terms, tier)) = order.next(&self.list[class].tiers)
             && !found.are_before(&terms)
         {
-            let heap = self.heap(class, tier, demand, states);
-            let (heap, rooms) = (&mut self.heaps[heap], &mut self.rooms);
-            let two = match accept {
-                Some(accept) => heap.accepted(rooms, states, accept),
-                None => heap.two(rooms, states),
-            };
-            two.into_iter().flatten().for_each(|entry| found.add(terms, entry));
+            let Tier { sets, places, .. } = &mut self.list[class].tiers[tier];
+            for set in self.sets.now(sets, places) {
+                let rooms = &mut self.rooms;
+                let heap = self.sets.heap(*set, demand, rooms, states);
+                found.add_of(terms, heap, rooms, accept, states);
+            }
         }
         found
-    }
-
-    /// The heap of a tier. Classes share those of the same workers.
-    fn heap(
-        &mut self,
-        class: usize,
-        tier: usize,
-        demand: NumberedDemand<'_>,
-        states: &WorkerStates<'_>,
-    ) -> usize {
-        let tier = &mut self.list[class].tiers[tier];
-        if let Some(heap) = tier.heaps.get(&demand.number) {
-            return *heap;
-        }
-        self.rooms.add(demand.number, demand.amounts, states);
-        let id = (Rc::clone(&tier.places), demand.number);
-        let (heaps, kept) = (&mut self.heaps, &mut self.kept);
-        let heap = *self.shared.entry(id).or_insert_with(|| {
-            let heap = Heap::new(&tier.places, demand.number, &mut self.rooms, states);
-            *kept += heap.len();
-            heaps.push(heap);
-            heaps.len() - 1
-        });
-        tier.heaps.insert(demand.number, heap);
-        heap
     }
 }
 
@@ -140,17 +107,52 @@ pub(super) struct TwoBest {
 }
 
 impl TwoBest {
-    fn add(&mut self, terms: Terms, entry: HeapEntry) {
+    /// Adds those of a heap of workers with these terms that are among the two best and accepted.
+    fn add_of(
+        &mut self,
+        terms: Terms,
+        heap: &mut Heap,
+        rooms: &mut Rooms,
+        accept: Option<&dyn Fn(usize) -> bool>,
+        states: &WorkerStates<'_>,
+    ) {
+        let is_accepted = |place: usize| accept.is_none_or(|accept| accept(place));
+        let Some(first) = heap.first(self.last(&terms), rooms, states) else { return };
+        if !is_accepted(first.place()) {
+            for entry in heap.accepted(rooms, states, is_accepted).into_iter().flatten() {
+                self.add(terms, entry);
+            }
+            return;
+        }
+        // Unless the first is the best of all, the one behind it is none of the two.
+        let second = self.add(terms, first).then(|| heap.second(self.last(&terms), rooms, states));
+        let Some(second) = second.flatten() else { return };
+        if is_accepted(second.place()) {
+            self.add(terms, second);
+        } else if let [_, Some(second)] = heap.accepted(rooms, states, is_accepted) {
+            self.add(terms, second);
+        }
+    }
+
+    /// The last of two workers with these terms: a worse one is none of the two best.
+    fn last(&self, terms: &Terms) -> Option<&HeapEntry> {
+        self.second.as_ref().filter(|(others, _)| others == terms).map(|(_, entry)| entry)
+    }
+
+    /// Adds a worker, if it is one of the two best. Whether it is the best.
+    fn add(&mut self, terms: Terms, entry: HeapEntry) -> bool {
         let better = |than: &Option<(Terms, HeapEntry)>| {
             than.as_ref().is_none_or(|(other_terms, other)| {
                 terms < *other_terms || (terms == *other_terms && entry.is_better(other))
             })
         };
-        if better(&self.best) {
+        let is_best = better(&self.best);
+        if is_best {
             self.second = self.best.replace((terms, entry));
         } else if better(&self.second) {
             self.second = Some((terms, entry));
         }
+        is_best
     }
 
     /// Whether there are two, and no worker with these terms comes before one of them.

@@ -64,20 +64,24 @@ impl Heap {
         heap
     }
 
-    /// How many workers it holds.
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// The two best, as they are now.
-    pub(super) fn two(
+    /// The best, as it is now; `None` where there is none that is better than another one.
+    pub(super) fn first(
         &mut self,
+        than: Option<&HeapEntry>,
         rooms: &mut Rooms,
         states: &WorkerStates<'_>,
-    ) -> [Option<HeapEntry>; 2] {
-        let first = self.settled(rooms, states, |_| Some(0));
-        let second = first.and_then(|_| self.settled(rooms, states, |heap| heap.best_below(0)));
-        [first, second]
+    ) -> Option<HeapEntry> {
+        self.settled(than, rooms, states, |_| Some(0))
+    }
+
+    /// The one after the best, once that was asked for; `None` where there is none that is better than another one.
+    pub(super) fn second(
+        &mut self,
+        than: Option<&HeapEntry>,
+        rooms: &mut Rooms,
+        states: &WorkerStates<'_>,
+    ) -> Option<HeapEntry> {
+        self.settled(than, rooms, states, |heap| heap.best_below(0))
     }
 
     /// The best of those that are accepted, the best first, two at most.
@@ -89,7 +93,7 @@ impl Heap {
     ) -> [Option<HeapEntry>; 2] {
         let (mut found, mut aside) = ([None; 2], Vec::new());
         while found[1].is_none() {
-            let Some(first) = self.settled(rooms, states, |_| Some(0)) else { break };
+            let Some(first) = self.first(None, rooms, states) else { break };
             self.remove(0);
             aside.push(first);
             if accept(first.place()) {
@@ -103,9 +107,11 @@ impl Heap {
         found
     }
 
-    /// The one at the place that is told, once it is one that did not change.
+    /// The one at the place that is told, once it is one that did not change, as long as it may be better than another one: at
+    /// best it is what was noted of it.
     fn settled(
         &mut self,
+        than: Option<&HeapEntry>,
         rooms: &mut Rooms,
         states: &WorkerStates<'_>,
         place: impl Fn(&Self) -> Option<usize>,
@@ -113,6 +119,9 @@ impl Heap {
         loop {
             let at = place(self)?;
             let entry = *self.entries.get(at)?;
+            if than.is_some_and(|other| !entry.is_better(other)) {
+                return None;
+            }
             if entry.stamp == states.stamp(entry.place()) {
                 return Some(entry);
             }

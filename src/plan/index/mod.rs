@@ -4,8 +4,8 @@
 //! what is placed are asked once. Clusters of which these rules say the same of every worker are one
 //! *class*. The workers that pass fall into *tiers*: of equal terms, and in the same domains as far as
 //! rules of spread and anti-affinity tell domains apart. Within a tier workers differ only by what is on
-//! them, and a lazy [`Heap`] has the best in front. So a decision looks at one worker of each tier at most,
-//! and at a few more, however many there are.
+//! them, and a lazy [`Heap`] has the best in front, or some of them for the [sets](worker_sets) of which it is made. So a
+//! decision looks at a few workers of each tier, however many there are.
 //!
 //! What the rules are for clusters of one [signature](super::signature) is known once one of them was looked at. A decision about
 //! another then asks no rule: which domains are closed to it follows from tallies, and its worker from the heaps ([`select`]). What is
@@ -24,16 +24,18 @@ mod keys;
 mod rooms;
 mod select;
 mod tallies;
+mod worker_sets;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use self::class::{Class, Meeting};
-use self::classes::{Classes, NumberedDemand};
+use self::classes::Classes;
 use self::cluster_rules::DomainsOfClass;
 use self::columns::{ColumnNumbers, Columns};
 use self::domain_sets::DomainSets;
 use self::keys::{Depends, Keys, RequestKey, depends};
+use self::rooms::NumberedDemand;
 use self::select::KnownRules;
 use self::tallies::{Tallies, What};
 use super::candidate::Request;
@@ -170,7 +172,7 @@ impl<'a> Index<'a> {
 
     /// Begins anew where a worker changed otherwise than by being given a cluster.
     fn renew(&mut self, states: &WorkerStates<'_>) {
-        let kept = self.classes.kept + self.tallies.kept;
+        let kept = self.classes.kept + self.classes.sets.kept + self.tallies.kept;
         if self.epoch == states.epoch() && kept <= MOST {
             return;
         }
@@ -202,7 +204,7 @@ impl<'a> Index<'a> {
         let new = || {
             let sets = sets.entry(key.domains());
             let sets = sets.or_insert_with(|| Rc::new(DomainSets::new(domains, states)));
-            classes.add(Class::new(&verdicts, &terms, Rc::clone(sets), states))
+            classes.add(Class::new(&verdicts, &terms, Rc::clone(sets), states), states)
         };
         let class = *self.alike.entry((numbers, key.domains())).or_insert_with(new);
         self.by_key.insert(key, class);

@@ -9,6 +9,13 @@ use crate::plan::candidate::Candidate;
 use crate::plan::score::{self, MovingTerms};
 use crate::plan::worker_states::WorkerStates;
 
+/// What a cluster takes, with its number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NumberedDemand<'d> {
+    pub(super) number: u32,
+    pub(super) amounts: &'d Resources,
+}
+
 /// What the workers have, by place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rooms {

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::classes::NumberedDemand;
 use super::cluster_rules::{ApartRule, ClusterRules, DomainsOfClass, SpreadRule};
 use super::keys::RequestKey;
+use super::rooms::NumberedDemand;
 use super::tallies::{NumberedDomains, What};
 use super::{Index, is_known};
 use crate::model::api::SpreadConstraint;
