@@ -19,7 +19,7 @@ use crate::plan::laws::{Seen, todays_steps, unsettled};
 use crate::plan::pick::{SelectedWorker, Selection};
 use crate::plan::policy::Policies;
 use crate::plan::pre_filter_state::PreFilterState;
-use crate::plan::score::{self, STILL};
+use crate::plan::score::{self, MovingTerms, STILL};
 use crate::plan::signature::Signatures;
 use crate::plan::world::World;
 use crate::plan::{Queue, SearchMode, cycle};
@@ -170,6 +170,7 @@ fn what_there_is_room_for_is_what_the_rules_say() {
                 rooms.add(number, &cluster.demand, &run.states);
                 let request = run.request(cluster);
                 let documented = run.states.places().filter(|(_, c)| c.worker.is_some());
+                let mut seen: Vec<((i128, i128), u64, MovingTerms)> = Vec::new();
                 for (place, candidate) in documented {
                     let has_room =
                         filter::capacity_codes(&cluster.demand, candidate).next().is_none();
@@ -185,10 +186,15 @@ fn what_there_is_room_for_is_what_the_rules_say() {
                         none.note(usize::from(!has_room));
                         continue;
                     };
-                    let (used, of) = score::share::after(&request, candidate);
-                    let (told_used, told_of) = told.share;
-                    prop_assert_eq!(used * i128::from(told_of), i128::from(told_used) * of);
-                    prop_assert_eq!(told.clusters, candidate.plan.clusters);
+                    let share @ (used, of) = score::share::after(&request, candidate);
+                    let clusters = candidate.plan.clusters;
+                    for ((other_used, other_of), there, other) in &seen {
+                        let order = (used * other_of, clusters).cmp(&(other_used * of, *there));
+                        prop_assert_eq!(told.is_better(other, false), order.is_lt());
+                        prop_assert_eq!(other.is_better(&told, false), order.is_gt());
+                        prop_assert_eq!(told == *other, order.is_eq());
+                    }
+                    seen.push((share, clusters, told));
                     room.note(1);
                 }
             }

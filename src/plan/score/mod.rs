@@ -58,13 +58,18 @@ pub(super) const STILL: [Still; 3] = [
 /// The terms that every cluster changes which is placed; they come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MovingTerms {
-    /// The share used after the pick: numerator and denominator.
-    pub(super) share: (u64, u64),
+    /// The share used after the pick, in order: shares that differ do so here.
+    share: [u64; 2],
     /// The clusters there.
-    pub(super) clusters: u64,
+    clusters: u64,
 }
 
 impl MovingTerms {
+    /// Of the share used after the pick, numerator and denominator, and the clusters there.
+    pub(super) fn new(share: (u64, u64), clusters: u64) -> Self {
+        Self { share: share::in_order(share), clusters }
+    }
+
     /// Whether this worker is better than another one that is equal in all earlier terms; where it is equal in these, too, its
     /// name says so.
     #[expect(
@@ -72,7 +77,7 @@ impl MovingTerms {
         reason = "which is better is as good as random, and a processor that guesses it is wrong half of the time"
     )]
     pub(super) fn is_better(&self, other: &Self, has_smaller_name: bool) -> bool {
-        let (share, others) = self.shares(other);
+        let (share, others) = (self.share(), other.share());
         let (clusters, there) = (self.clusters, other.clusters);
         let decided = (share < others) | ((share == others) & (clusters < there));
         decided | ((share == others) & (clusters == there) & has_smaller_name)
@@ -80,8 +85,7 @@ impl MovingTerms {
 
     /// By which term two workers differ that are equal in all earlier terms.
     pub(super) fn term(&self, other: &Self) -> Term {
-        let (share, others) = self.shares(other);
-        if share != others {
+        if self.share != other.share {
             Term::ShareUsed
         } else if self.clusters == other.clusters {
             Term::Name
@@ -90,11 +94,9 @@ impl MovingTerms {
         }
     }
 
-    /// The shares over the product of what they are parts of.
-    fn shares(&self, other: &Self) -> (u128, u128) {
-        let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
-        let ((used, of), (other_used, other_of)) = (self.share, other.share);
-        (product(used, other_of), product(other_used, of))
+    fn share(&self) -> u128 {
+        let [high, low] = self.share.map(u128::from);
+        high << 64 | low
     }
 }
 

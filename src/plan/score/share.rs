@@ -33,26 +33,44 @@ pub(in crate::plan) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -
 }
 
 /// The share of what is used after the pick of each resource that the cluster takes and the most of it that counts; of a worker
-/// that is to be filled what stays unused. Amounts that are small enough to be multiplied stand as they are, not in lowest terms:
-/// two shares are compared all the same. What it is a share of is at least 1.
-pub(in crate::plan) fn of_amounts(
-    amounts: impl Iterator<Item = (Quantity, Quantity)>,
-    is_filled: bool,
-) -> (u64, u64) {
+/// that is to be filled what stays unused.
+fn of_amounts(amounts: impl Iterator<Item = (Quantity, Quantity)>, is_filled: bool) -> (u64, u64) {
     let share = |(used, of): (Quantity, Quantity)| small(used.thousandths(), of.thousandths());
+    filled(amounts.map(share).fold(NOTHING, larger), is_filled)
+}
+
+/// The share of what nobody takes anything of. What a share is of is at least 1.
+pub(in crate::plan) const NOTHING: (u64, u64) = (0, 1);
+
+/// The larger one of two shares.
+pub(in crate::plan) fn larger(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
     let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
-    let larger = |largest: (u64, u64), share: (u64, u64)| {
-        if product(share.0, largest.1) > product(largest.0, share.1) { share } else { largest }
-    };
-    let (used, of) = amounts.map(share).fold((0, 1), larger);
+    if product(other.0, one.1) > product(one.0, other.1) { other } else { one }
+}
+
+/// What counts of a share: of a worker that is to be filled what stays unused.
+pub(in crate::plan) fn filled((used, of): (u64, u64), is_filled: bool) -> (u64, u64) {
     if is_filled { (of.saturating_sub(used), of) } else { (used, of) }
+}
+
+/// A share as a number of 2^-126, rounded down: its higher and its lower half. Shares that differ do so by more than that, so they
+/// are in order, and equal only where they are. What is used is at most what it is a share of.
+pub(in crate::plan) fn in_order((used, of): (u64, u64)) -> [u64; 2] {
+    let of = u128::from(of);
+    let digit = |rest: u128| ((rest << 63) / of, (rest << 63) % of);
+    let (high, rest) = digit(u128::from(used));
+    let (low, _) = digit(rest);
+    let half = |digit: u128| u64::try_from(digit).unwrap_or(u64::MAX);
+    [half(high), half(low)]
 }
 
 fn lowest_terms((used, of): (u64, u64)) -> (i128, i128) {
     fraction(i128::from(used), i128::from(of))
 }
 
-fn small(used: i128, capacity: i128) -> (u64, u64) {
+/// A share of so many thousandths. Amounts that are small enough to be multiplied stand as they are, not in lowest terms: two shares
+/// are compared all the same.
+pub(in crate::plan) fn small(used: i128, capacity: i128) -> (u64, u64) {
     let small = |amount: i128| u64::try_from(amount).ok().filter(|amount| *amount <= MOST);
     match (small(used), small(capacity)) {
         (Some(used), Some(capacity)) if capacity > 0 => (used, capacity),
@@ -170,6 +188,27 @@ mod tests {
             "worker w1 0/10 cap:mem=4; worker w2 1/10; cluster x on=w1 needs:mem=4; cluster a",
             "a -> w1; x on w1",
         );
+    }
+
+    #[test]
+    fn shares_that_differ_differ_in_order() {
+        let (most, half) = (MOST, MOST / 2);
+        let shares = [
+            (0, most),
+            (1, most),
+            (1, most - 1),
+            (1, 3),
+            (half - 1, most),
+            (half, most - 1),
+            (half, most - 2),
+            (2, 3),
+            (most - 2, most - 1),
+            (most - 1, most),
+            (most, most),
+        ];
+        let numbers = shares.map(in_order);
+        assert!(numbers.is_sorted_by(|one, other| one < other), "{numbers:?}");
+        assert_eq!(in_order((2, 6)), in_order((most / 7 * 2, most / 7 * 6)));
     }
 
     #[test]
