@@ -27,19 +27,23 @@ pub(super) fn beyond(amounts: &Resources, others: &Resources) -> Resources {
     amounts.iter().filter_map(more).collect()
 }
 
-fn change(to: &mut Resources, amounts: &Resources, with: fn(Quantity, Quantity) -> Quantity) {
+fn change(to: &mut Resources, amounts: &Resources, with: impl Fn(Quantity, Quantity) -> Quantity) {
     let to = &mut **to;
     // Mostly both name the same resources, and nothing need be searched for.
-    if to.len() == amounts.len() && to.keys().eq(amounts.keys()) {
-        for (there, amount) in to.values_mut().zip(amounts.values()) {
-            *there = with(*there, *amount);
-        }
-        if to.values().any(|there| *there == Quantity::ZERO) {
-            to.retain(|_, there| *there != Quantity::ZERO);
-        }
-        return;
+    let (mut sums, mut amounts, mut other, mut is_used_up) =
+        (to.iter_mut(), amounts.iter(), None, false);
+    for (resource, amount) in amounts.by_ref() {
+        let Some((_, there)) = sums.next().filter(|(name, _)| *name == resource) else {
+            other = Some((resource, amount));
+            break;
+        };
+        *there = with(*there, *amount);
+        is_used_up |= *there == Quantity::ZERO;
     }
-    for (resource, amount) in amounts {
+    if is_used_up {
+        to.retain(|_, there| *there != Quantity::ZERO);
+    }
+    for (resource, amount) in other.into_iter().chain(amounts) {
         if let Some(there) = to.get_mut(resource) {
             *there = with(*there, *amount);
             if *there == Quantity::ZERO {
@@ -68,15 +72,34 @@ mod tests {
         assert_eq!(sum, before);
     }
 
+    /// `a=3 b=2`.
+    fn amounts(text: &str) -> Resources {
+        let one = |pair: &str| {
+            let (resource, amount) = pair.split_once('=').unwrap();
+            (resource.to_owned(), Quantity::units(amount.parse().unwrap()))
+        };
+        text.split_whitespace().map(one).collect()
+    }
+
+    #[test]
+    fn amounts_of_other_resources_are_added_and_taken() {
+        for (there, other, sum) in [
+            ("", "a=1 b=2", "a=1 b=2"),
+            ("a=1 b=2", "a=3 b=4", "a=4 b=6"),
+            ("a=1 b=2 d=3", "a=1 c=1 d=1", "a=2 b=2 c=1 d=4"),
+            ("b=2", "a=1 b=1 c=1", "a=1 b=3 c=1"),
+            ("a=1 c=1", "a=1", "a=2 c=1"),
+        ] {
+            let mut with = amounts(there);
+            add(&mut with, &amounts(other));
+            assert_eq!(with, amounts(sum), "{there} and {other}");
+            take(&mut with, &amounts(other));
+            assert_eq!(with, amounts(there), "{sum} without {other}");
+        }
+    }
+
     #[test]
     fn only_what_is_more_goes_beyond() {
-        let amounts = |text: &str| -> Resources {
-            let one = |pair: &str| {
-                let (resource, amount) = pair.split_once('=').unwrap();
-                (resource.to_owned(), Quantity::units(amount.parse().unwrap()))
-            };
-            text.split(' ').map(one).collect()
-        };
         let more = beyond(&amounts("a=3 b=2 c=1 d=1"), &amounts("a=1 b=2 c=5"));
         assert_eq!(more, amounts("a=2 d=1"));
     }
