@@ -49,18 +49,22 @@ impl<'a> PlanRun<'a> {
                 self.choice.note_known();
                 continue;
             }
-            let pick = if let Selection::Selected(selected) = self.select(&one) {
+            let selection = self.select(&one);
+            if let Selection::Refused = selection
+                && let Some(before) = self.refused_before(waiting)
+            {
+                self.choice.note_known();
+                refused.add(before);
+                continue;
+            }
+            let pick = if let Selection::Selected(selected) = selection {
                 Some(selected)
             } else {
                 let request = self.request_in_queue(&waiting);
                 if self.choice.is_out_of_reach(&request, &self.states) {
                     continue;
                 }
-                if one.known {
-                    self.retry(&mut one, &request)
-                } else {
-                    self.look(&mut one, &request)
-                }
+                if one.known { self.retry_of(&mut one) } else { self.look(&mut one, &request) }
             };
             let Some(pick) = pick else {
                 refused.add(one);
@@ -152,18 +156,14 @@ impl<'a> PlanRun<'a> {
         }
     }
 
+    /// Looks at a cluster again where something has changed on which its refusal stands.
     fn retry_of(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
-        self.retry(one, &self.request_in_queue(&one.waiting))
+        let is_changed = self.changed_for(one) > one.compared;
+        is_changed.then(|| self.retry(one, &self.request_in_queue(&one.waiting))).flatten()
     }
 
-    /// Looks at a cluster again where something has changed on which its refusal stands.
     fn retry(&mut self, one: &mut Refused<'a>, request: &Request<'a>) -> Option<SelectedWorker> {
         let now = self.states.counts.now();
-        let groups = request.spread().map(|(_, group)| group);
-        let groups = groups.chain(request.anti_affinity().map(|term| term.group));
-        if self.states.counts.changed_for(&request.info(), groups) <= one.compared {
-            return None;
-        }
         let pre_filter = self.choice.pre_filter(request, &self.states);
         let was = one
             .grounds
@@ -191,6 +191,7 @@ impl<'a> PlanRun<'a> {
             one.compared = self.states.counts.now();
             one.grounds = Some(pre_filter.grounds());
             one.floors = Some(pre_filter.floors(&self.states.counts));
+            self.note_refused(one);
         }
         pick
     }

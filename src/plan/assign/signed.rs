@@ -37,6 +37,16 @@ struct SignedRequest<'a> {
     membership: Option<Membership<'a>>,
     /// The number of all of them, where no rule tells them apart by their labels.
     number: Option<usize>,
+    /// What is said of those that no worker takes and that have nothing to do with any that are placed.
+    refused: Option<Box<SignedRefusal<'a>>>,
+}
+
+/// What is said of the clusters with a signature that no worker takes.
+#[derive(Clone, Debug)]
+struct SignedRefusal<'a> {
+    /// The workers were then what clusters had made of these.
+    epoch: u64,
+    first: Refused<'a>,
 }
 
 impl<'a> SignedQueue<'a> {
@@ -113,7 +123,12 @@ impl<'a> PlanRun<'a> {
             let request = self.request(cluster);
             let membership = Some(self.states.counts.membership(&request));
             let membership = membership.filter(|membership| membership.parts() <= MOST_PARTS);
-            signed.requests.push(SignedRequest { request, membership, number: None });
+            signed.requests.push(SignedRequest {
+                request,
+                membership,
+                number: None,
+                refused: None,
+            });
         }
         let of = &mut signed.requests[signature];
         if let Some(number) = of.number {
@@ -158,6 +173,39 @@ impl<'a> PlanRun<'a> {
     pub(super) fn floors(&mut self, alike: AlikeNumber) -> Option<Vec<Floor<'a>>> {
         let parts = self.signed.as_ref()?.parts(alike);
         self.choice.floors(alike.signature, parts, &self.states)
+    }
+
+    /// What is said of a cluster of the queue that no worker takes, where another one with its signature was refused that had as
+    /// little to do with any that are placed: what is free has only shrunk since.
+    pub(super) fn refused_before(&self, waiting: Waiting<'a>) -> Option<Refused<'a>> {
+        let (signed, alike) = self.signed.as_ref().zip(waiting.alike)?;
+        let SignedRefusal { epoch, first } = signed.requests[alike.signature].refused.as_deref()?;
+        let counts = &self.states.counts;
+        // Where something has changed since that they depend on, they are looked at again at the end.
+        let is_alike = *epoch == self.states.epoch()
+            && counts.meets_nobody(signed.parts(alike), waiting.cluster);
+        is_alike.then(|| Refused { waiting, ..first.clone() })
+    }
+
+    /// Keeps what was found of a cluster of the queue that no worker takes, for others with its signature.
+    pub(super) fn note_refused(&mut self, one: &Refused<'a>) {
+        let Some((signed, alike)) = self.signed.as_mut().zip(one.alike()) else { return };
+        if self.states.counts.meets_nobody(signed.parts(alike), one.waiting.cluster) {
+            let refused = SignedRefusal { epoch: self.states.epoch(), first: one.clone() };
+            signed.requests[alike.signature].refused = Some(Box::new(refused));
+        }
+    }
+
+    /// At which binding anything changed last that a cluster of the queue depends on.
+    pub(super) fn changed_for(&self, one: &Refused<'a>) -> u64 {
+        let (counts, cluster) = (&self.states.counts, one.waiting.cluster);
+        if let Some((signed, alike)) = self.signed.as_ref().zip(one.alike()) {
+            return counts.changed_for_parts(signed.parts(alike), cluster);
+        }
+        let request = self.request_in_queue(&one.waiting);
+        let groups = request.spread().map(|(_, group)| group);
+        let groups = groups.chain(request.anti_affinity().map(|term| term.group));
+        counts.changed_for(&request.info(), groups)
     }
 
     /// What is known of a cluster of the queue without asking any worker.

@@ -358,3 +358,28 @@ fn all_that_are_alike_are_let_in_where_none_stands_in_the_way_of_the_others() {
         );
     }
 }
+
+#[test]
+fn what_was_said_of_one_that_met_nobody_is_said_of_those_alone_that_do_so() {
+    // `a`, `c`, `d` and `e` differ in `app`, by which the rule tells groups apart, and `b` takes less.
+    let world = "worker w1 0/2; worker w2 0/1; policy p for:t=1 apart:worker=#app;
+        cluster a label:t=1 label:app=1 needs=9; cluster b label:t=1 label:app=2;
+        cluster c label:t=1 label:app=2 needs=9; cluster d label:t=1 label:app=3 needs=9;
+        cluster e label:t=1 label:app=2 needs=9";
+    let told = "a waits Capacity; b -> w1 by p; c waits Capacity AntiAffinity; d waits Capacity; e waits Capacity AntiAffinity";
+    check(world, told);
+    // The first one that is refused meets somebody, and then nobody.
+    let of_others = &told["a waits Capacity; ".len()..];
+    check(&world.replace("cluster a ", "cluster f "), &format!("{of_others}; f waits Capacity"));
+    // Another one was placed before the first one was refused.
+    check(&world.replace("app=2;", "app=2 priority=1;"), told);
+}
+
+#[test]
+fn what_was_said_before_a_quota_was_used_up_is_not_said_after() {
+    check(
+        "worker w1 0/9 cap:mem=5; tenant t quota=1; cluster a tenant=t needs:mem=9; cluster b tenant=t needs:mem=1;
+         cluster c tenant=t needs:mem=9; cluster d tenant=t needs:mem=9",
+        "a waits Capacity Quota; b -> w1; c waits Capacity Quota; d waits Capacity Quota",
+    );
+}

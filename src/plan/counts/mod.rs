@@ -299,8 +299,13 @@ impl<'a> Counts<'a> {
     ) -> u64 {
         let of_groups = groups.filter_map(|group| Some(self.changed(&group, &group.values(info)?)));
         let of_keepers = self.existing_anti_affinity(info).map(|(_, part)| part.changed);
-        let of_tenant = self.usage(info.tenant).map(|usage| usage.changed);
-        of_groups.chain(of_keepers).chain(of_tenant).max().unwrap_or(0)
+        let of_tenant = self.changed_of_tenant(info.tenant);
+        of_groups.chain(of_keepers).max().unwrap_or(0).max(of_tenant)
+    }
+
+    /// At which binding changed last what the clusters of a tenant take.
+    pub(super) fn changed_of_tenant(&self, tenant: &str) -> u64 {
+        self.usage(tenant).map_or(0, |usage| usage.changed)
     }
 }
 

@@ -32,6 +32,8 @@ pub(in crate::plan) struct NumberedParts<'p> {
     pub(in crate::plan) spread: &'p [PartNumber],
     /// Those that the rules of anti-affinity read which are about it: of groups, and from which others keep away.
     pub(in crate::plan) apart: &'p [PartNumber],
+    /// Who has these rules.
+    owners: &'p [RuleOwnerPlace],
 }
 
 impl<'a> Membership<'a> {
@@ -43,15 +45,16 @@ impl<'a> Membership<'a> {
     /// The parts to which a cluster comes, as [`Counts::number_members`] numbers them.
     pub(in crate::plan) fn members<'p>(&self, numbers: &'p [PartNumber]) -> NumberedParts<'p> {
         let (groups, keepers) = numbers.split_at(self.groups.len());
-        NumberedParts { groups, keepers, spread: &[], apart: &[] }
+        NumberedParts { groups, keepers, spread: &[], apart: &[], owners: &[] }
     }
 
     /// The parts of a cluster, as [`Counts::number_parts`] numbers them.
-    pub(in crate::plan) fn numbered<'p>(&self, numbers: &'p [PartNumber]) -> NumberedParts<'p> {
+    pub(in crate::plan) fn numbered<'p>(&'p self, numbers: &'p [PartNumber]) -> NumberedParts<'p> {
         let (groups, numbers) = numbers.split_at(self.groups.len());
         let (keepers, numbers) = numbers.split_at(self.rules.len());
         let (spread, apart) = numbers.split_at(self.spread.len());
-        NumberedParts { groups, keepers, spread, apart: &apart[..self.apart.len()] }
+        let apart = &apart[..self.apart.len()];
+        NumberedParts { groups, keepers, spread, apart, owners: &self.apart }
     }
 
     /// How many parts are numbered of each cluster.
@@ -162,6 +165,38 @@ impl<'a> Counts<'a> {
             }
         };
         (!part.is_empty()).then_some(part)
+    }
+
+    /// The clusters that rules of anti-affinity read about a cluster, by the numbers of the parts.
+    fn kept_apart<'p>(
+        &'p self,
+        parts: NumberedParts<'p>,
+        cluster: &'a Cluster,
+    ) -> impl Iterator<Item = &'p PartCounts<'a>> {
+        let apart = parts.owners.iter().zip(parts.apart);
+        apart.filter_map(move |(owner, number)| self.of_rule(*owner, *number, cluster))
+    }
+
+    /// Whether a cluster has nothing to do with any that are placed, but for what its tenant is granted: no spread constraint counts
+    /// them, and no rule of anti-affinity is about them.
+    pub(in crate::plan) fn meets_nobody(
+        &self,
+        parts: NumberedParts<'_>,
+        cluster: &'a Cluster,
+    ) -> bool {
+        parts.spread.is_empty() && self.kept_apart(parts, cluster).next().is_none()
+    }
+
+    /// At which binding anything changed last that a cluster with these parts depends on, as [`Counts::changed_for`] has it.
+    pub(in crate::plan) fn changed_for_parts(
+        &self,
+        parts: NumberedParts<'_>,
+        cluster: &'a Cluster,
+    ) -> u64 {
+        let of_spread = parts.spread.iter().flatten().map(|number| self.groups[*number].changed);
+        let of_apart = self.kept_apart(parts, cluster).map(|part| part.changed);
+        let of_tenant = self.changed_of_tenant(&cluster.tenant);
+        of_spread.chain(of_apart).max().unwrap_or(0).max(of_tenant)
     }
 
     /// A cluster of such groups comes to the worker at a place, and takes that of what its tenant is granted.
