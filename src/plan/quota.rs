@@ -12,8 +12,7 @@ use crate::model::{Quantity, Reason, Resources};
 pub(super) fn refusals(request: &Request<'_>, counts: &Counts<'_>) -> Vec<Reason> {
     let (Some(quota), info) = (request.quota, request.info()) else { return Vec::new() };
     let Some(usage) = counts.usage(info.tenant) else { return Vec::new() };
-    let nothing = Resources::new();
-    let here = usage.locations.get(info.location).unwrap_or(&nothing);
+    let here = usage.locations.get(info.location);
     // One that moves has been granted what it takes already.
     let needed = request.leaving.map_or(Cow::Borrowed(request.demand()), |leaving| {
         Cow::Owned(amounts::beyond(request.demand(), leaving.takes))
@@ -27,18 +26,15 @@ pub(super) fn lacking(
     location: &str,
     needed: &Resources,
     total: &Resources,
-    here: &Resources,
+    here: Option<&Resources>,
 ) -> Vec<Reason> {
-    let nothing = Resources::new();
-    let limits = [
-        (None, &quota.total, total),
-        (Some(location), quota.locations.get(location).unwrap_or(&nothing), here),
-    ];
+    let in_all = (None, &quota.total, Some(total));
+    let there = quota.locations.get(location).map(|limits| (Some(location), limits, here));
     let mut reasons = Vec::new();
-    for (location, limits, used) in limits {
+    for (location, limits, used) in std::iter::once(in_all).chain(there) {
         for (resource, &limit) in limits {
             let needs = amounts::of(needed, resource);
-            let used = amounts::of(used, resource);
+            let used = used.map_or(Quantity::ZERO, |used| amounts::of(used, resource));
             if needs > Quantity::ZERO && used.plus(needs) > limit {
                 let (location, resource) = (location.map(Into::into), resource.into());
                 reasons.push(Reason::Quota { location, resource, needs, used, limit });

@@ -124,7 +124,7 @@ fn is_granted(input: &PlanInput<'_>, resize: &Resize<'_>, states: &WorkerStates<
     let raised: Resources = raised(resize)
         .map(|resource| (resource.clone(), amounts::of(&cluster.demand, resource)))
         .collect();
-    super::quota::lacking(quota, location, &raised, &total, &here).is_empty()
+    super::quota::lacking(quota, location, &raised, &total, Some(&here)).is_empty()
 }
 
 /// What the cluster takes once it fits: of each resource the new amount, or the old one while that is
