@@ -14,7 +14,7 @@ use crate::plan::signature::AlikeNumber;
 #[derive(Debug, Default)]
 pub(super) struct Line<'a> {
     /// Those that are alike, by number; `None` once there is none of them any more.
-    all: Vec<Option<RefusedAlike<'a>>>,
+    all: Vec<Option<Box<RefusedAlike<'a>>>>,
     /// Their numbers, by the place of the first of each.
     first: BTreeMap<usize, usize>,
     /// Their numbers here, by that of those that are alike.
@@ -47,7 +47,8 @@ impl<'a> Line<'a> {
             self.numbers[alike.number] = Some(number);
         }
         self.first.insert(at, number);
-        self.all.push(Some(RefusedAlike { first: at, said: one, others: VecDeque::new() }));
+        let alike = RefusedAlike { first: at, said: one, others: VecDeque::new() };
+        self.all.push(Some(Box::new(alike)));
     }
 
     /// Adds one behind the others where some were refused that are like it.
@@ -120,7 +121,8 @@ impl<'a> Line<'a> {
     /// All of them, in their order.
     pub(super) fn into_vec(self) -> Vec<Refused<'a>> {
         let mut all: Vec<(usize, Refused<'a>)> = Vec::with_capacity(self.added);
-        for RefusedAlike { first, said, others } in self.all.into_iter().flatten() {
+        for alike in self.all.into_iter().flatten() {
+            let RefusedAlike { first, said, others } = *alike;
             let one = |(at, waiting)| (at, Refused { waiting, ..said.clone() });
             all.extend(others.into_iter().map(one));
             all.push((first, said));
