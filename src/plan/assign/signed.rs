@@ -23,8 +23,8 @@ pub(super) struct SignedQueue<'a> {
     requests: Vec<SignedRequest<'a>>,
     /// The signatures with the values of the labels by which their rules tell parts of groups apart.
     alike: LookupSet<(usize, Vec<Option<&'a str>>)>,
-    /// By the number of those that are alike, where the numbers of their parts begin.
-    begin: Vec<usize>,
+    /// By the number of those that are alike, the first of them and where the numbers of their parts begin.
+    begin: Vec<(&'a Cluster, usize)>,
     parts: Vec<PartNumber>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> SignedQueue<'a> {
     pub(super) fn parts(&self, alike: AlikeNumber) -> NumberedParts<'_> {
         let membership = self.requests[alike.signature].membership.as_ref();
         let membership = membership.expect("the parts are kept of those that are alike");
-        membership.numbered(&self.parts[self.begin[alike.number]..])
+        membership.numbered(&self.parts[self.begin[alike.number].1..])
     }
 }
 
@@ -100,7 +100,21 @@ impl<'a> PlanRun<'a> {
         for waiting in &mut queue {
             waiting.alike = self.find_alike(&mut signed, waiting);
         }
+        self.find_keepers(&mut signed);
         (self.queue, self.signed) = (queue, Some(signed));
+    }
+
+    /// Of those from whom clusters keep away that stand behind them in the queue nobody knew when these were numbered.
+    fn find_keepers(&mut self, signed: &mut SignedQueue<'a>) {
+        let counts = &mut self.states.counts;
+        for ((cluster, begin), (signature, _)) in signed.begin.iter().zip(&signed.alike) {
+            let membership = signed.requests[*signature].membership.iter();
+            for membership in membership {
+                let numbers = &mut signed.parts[*begin..*begin + membership.parts()];
+                counts.find_keepers(membership, &ClusterInfo::of(cluster), numbers);
+            }
+        }
+        counts.all_are_numbered();
     }
 
     /// Whether a rule tells a cluster something for its name that others with its signature are not told.
@@ -139,7 +153,7 @@ impl<'a> PlanRun<'a> {
         let is_one = values.is_empty();
         let (number, is_new) = signed.alike.insert_full((signature, values));
         if is_new {
-            signed.begin.push(signed.parts.len());
+            signed.begin.push((cluster, signed.parts.len()));
             let info = ClusterInfo::of(cluster);
             self.states.counts.number_parts(membership, &info, &mut signed.parts);
         }

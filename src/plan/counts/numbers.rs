@@ -119,12 +119,35 @@ impl<'a> Counts<'a> {
             numbers.push(match *owner {
                 RuleOwnerPlace::Own(group) => self.number_of_group(group, info),
                 // There may be as many as there are other clusters, and mostly nobody is in one.
-                RuleOwnerPlace::Placed(rule) => {
-                    let values = self.asked.anti_affinity()[rule].group.values(info);
-                    values.and_then(|values| self.keepers.get_index_of(&(rule, values)))
-                }
+                RuleOwnerPlace::Placed(rule) => self.keepers_about(rule, info),
             });
         }
+    }
+
+    /// Looks again for parts of those that keep away from a cluster which were not there when its own were numbered.
+    pub(in crate::plan) fn find_keepers(
+        &self,
+        membership: &Membership<'a>,
+        info: &ClusterInfo<'a>,
+        numbers: &mut [PartNumber],
+    ) {
+        let begin = membership.parts() - membership.apart.len();
+        for (owner, number) in membership.apart.iter().zip(&mut numbers[begin..]) {
+            if let (RuleOwnerPlace::Placed(rule), None) = (owner, &number) {
+                *number = self.keepers_about(*rule, info);
+            }
+        }
+    }
+
+    /// That no part of those that keep away is numbered any more until clusters come that are not signed.
+    pub(in crate::plan) fn all_are_numbered(&mut self) {
+        self.numbered = self.keepers.len();
+    }
+
+    /// The part of those from whom a rule that others have keeps a cluster away.
+    fn keepers_about(&self, rule: usize, info: &ClusterInfo<'a>) -> PartNumber {
+        let values = self.asked.anti_affinity()[rule].group.values(info)?;
+        self.keepers.get_index_of(&(rule, values))
     }
 
     fn number_of_group(&mut self, group: usize, info: &ClusterInfo<'a>) -> PartNumber {
@@ -158,10 +181,12 @@ impl<'a> Counts<'a> {
         let part = match (owner, number) {
             (RuleOwnerPlace::Own(_), number) => &self.groups[number?],
             (RuleOwnerPlace::Placed(_), Some(number)) => &self.keepers[number],
-            // Nobody kept away from it when it was numbered.
+            // Nobody kept away from it when it was numbered, and no part was since.
+            (RuleOwnerPlace::Placed(_), None) if self.keepers.len() == self.numbered => {
+                return None;
+            }
             (RuleOwnerPlace::Placed(rule), None) => {
-                let group = self.asked.anti_affinity()[rule].group;
-                self.keepers.get(&(rule, group.values(&ClusterInfo::of(cluster))?))?
+                &self.keepers[self.keepers_about(rule, &ClusterInfo::of(cluster))?]
             }
         };
         (!part.is_empty()).then_some(part)
