@@ -51,6 +51,12 @@ impl Quantity {
         Self(self.0.saturating_sub(other.0))
     }
 
+    /// So many times as much; an amount beyond what fits stays at the largest.
+    #[must_use]
+    pub fn times(self, count: u64) -> Self {
+        Self(self.0.saturating_mul(count.into()))
+    }
+
     /// Whether it is less than nothing.
     #[must_use]
     pub const fn is_negative(self) -> bool {

@@ -13,6 +13,11 @@ pub(super) fn add(to: &mut Resources, amounts: &Resources) {
     change(to, amounts, Quantity::plus);
 }
 
+/// Adds amounts to others so many times.
+pub(super) fn add_times(to: &mut Resources, amounts: &Resources, times: u64) {
+    change(to, amounts, |sum, amount| sum.plus(amount.times(times)));
+}
+
 /// Takes amounts from others.
 pub(super) fn take(from: &mut Resources, amounts: &Resources) {
     change(from, amounts, Quantity::minus);

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::amounts;
 use super::group::{self, AntiAffinityTerm, ClusterInfo, Group};
 use super::pre_filter_state::PreFilterState;
 use crate::model::api::{
@@ -27,8 +28,11 @@ pub(super) struct Candidate<'a> {
     pub(super) health: Option<WorkerHealth>,
     /// The namespaces on it that carp did not make; `None` where nothing is known of them.
     pub(super) foreign: Option<&'a BTreeSet<Name>>,
-    /// Its state and its amounts at this point of the run.
+    /// Its state and its amounts at this point of the run, but for what is assumed.
     pub(super) plan: WorkerPlan,
+    /// What clusters take that were given to it while the queue is served, and how many take so much: it is added up once all
+    /// are served (kube-scheduler calls a pod assumed that has a node and no binding yet).
+    pub(super) assumed: Vec<(&'a Resources, u64)>,
     /// Whether its ceiling counts and not its capacity: the clusters that are looked at fit nowhere as
     /// the workers are now.
     pub(super) uses_ceiling: bool,
@@ -36,10 +40,41 @@ pub(super) struct Candidate<'a> {
     pub(super) reserving: bool,
 }
 
-impl Candidate<'_> {
+impl<'a> Candidate<'a> {
     /// What is left of a resource at this point of the run; `None` where that is not known.
     pub(super) fn left(&self, resource: &str) -> Option<Quantity> {
-        if self.uses_ceiling { self.plan.room(resource) } else { self.plan.free(resource) }
+        let of_plan =
+            if self.uses_ceiling { self.plan.room(resource) } else { self.plan.free(resource) };
+        of_plan.map(|left| self.assumed_of(resource).fold(left, Quantity::minus))
+    }
+
+    /// What clusters take of a resource at this point of the run.
+    pub(super) fn allocated(&self, resource: &str) -> Quantity {
+        let of_plan = amounts::of(&self.plan.allocated, resource);
+        self.assumed_of(resource).fold(of_plan, Quantity::plus)
+    }
+
+    fn assumed_of(&self, resource: &str) -> impl Iterator<Item = Quantity> {
+        let assumed = self.assumed.iter();
+        assumed.map(move |(takes, clusters)| amounts::of(takes, resource).times(*clusters))
+    }
+
+    /// Assumes a cluster there that takes so much. Those that take the same share it, so it is found by its place in memory.
+    pub(super) fn assume(&mut self, takes: &'a Resources) {
+        let is_same = |(other, _): &&mut (&Resources, u64)| {
+            std::ptr::eq(&raw const ***other, &raw const **takes)
+        };
+        match self.assumed.iter_mut().find(is_same) {
+            Some((_, clusters)) => *clusters += 1,
+            None => self.assumed.push((takes, 1)),
+        }
+    }
+
+    /// Adds up what is assumed.
+    pub(super) fn add_up(&mut self) {
+        for (takes, clusters) in self.assumed.drain(..) {
+            amounts::add_times(&mut self.plan.allocated, takes, clusters);
+        }
     }
 
     /// The most of a resource that counts at this point of the run.
@@ -204,5 +239,36 @@ impl<'a> Request<'a> {
     /// What the cluster puts up with. Only a policy says so: a cluster cannot widen what it may use.
     pub(super) fn tolerations(&self) -> &'a [Toleration] {
         self.policy.map_or(&[], |p| &p.spec.tolerations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Quantity;
+    use crate::plan::cycle;
+    use crate::plan::world::World;
+
+    #[test]
+    fn what_is_assumed_counts_as_it_does_once_it_is_added_up() {
+        let world = World::read(
+            "worker w1 1/9 cap:mem=20; cluster a needs=2 needs:mem=3; cluster b needs=1; cluster c needs=1",
+        );
+        let input = world.input();
+        let run = cycle::begin(&input);
+        let mut worker = run.states.considered().next().unwrap().clone();
+        for name in ["a", "b", "a", "c"] {
+            worker.assume(&world.fleet.clusters[name].demand);
+        }
+        let mut told = Vec::new();
+        for _ in 0..2 {
+            let amounts = |resource| (worker.left(resource), worker.allocated(resource));
+            told.push(["clusters", "mem", "disk"].map(amounts));
+            worker.add_up();
+        }
+        let units = Quantity::units;
+        let of_disk = (None, Quantity::ZERO);
+        let expected = [(Some(units(2)), units(7)), (Some(units(14)), units(6)), of_disk];
+        assert_eq!(told, [expected, expected]);
+        assert!(worker.assumed.is_empty());
     }
 }

@@ -28,8 +28,7 @@ impl<'a> PlanRun<'a> {
             // The first one like it says the same of what it takes and whose it is, and has been read lately.
             let first = signed.request(alike);
             let info = ClusterInfo { name: &cluster.name, ..first.info() };
-            let taking = Taking::all(first.demand());
-            self.states.bind(selected.place, info, signed.parts(alike), taking);
+            self.states.assume(selected.place, info, signed.parts(alike), first.demand());
             self.choice.take(selected.place, alike.signature, &self.states);
             first.policy
         } else {

@@ -32,6 +32,7 @@ impl<'a> PlanRun<'a> {
         if !stopped && self.states.reserve() {
             refused = self.pass(again(refused).into_iter(), until).0;
         }
+        self.states.add_up();
         refused
     }
 

@@ -115,6 +115,7 @@ pub(super) fn violations(request: &Request<'_>, worker: &Worker) -> Vec<Reason> 
             pending: None,
         },
         uses_ceiling: false,
+        assumed: Vec::new(),
         reserving: false,
     };
     let mut reasons = Vec::new();

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Quantity, Resources};
-use crate::plan::amounts;
 use crate::plan::candidate::Candidate;
 use crate::plan::score::MovingTerms;
 use crate::plan::score::share;
@@ -81,7 +80,7 @@ impl WorkerRoom {
         Some(Self {
             limit: small(candidate.limit(resource))?,
             left: candidate.left(resource).map_or(Some(i64::MIN), small)?,
-            allocated: small(amounts::of(&candidate.plan.allocated, resource))?,
+            allocated: small(candidate.allocated(resource))?,
         })
     }
 
@@ -125,7 +124,7 @@ impl RoomOfResource {
 
     fn share_of(&self, candidate: &Candidate<'_>, needs: Quantity) -> Option<(u64, u64)> {
         candidate.left(&self.name).filter(|left| needs <= *left)?;
-        let used = amounts::of(&candidate.plan.allocated, &self.name).plus(needs);
+        let used = candidate.allocated(&self.name).plus(needs);
         Some(share::small(used.thousandths(), candidate.limit(&self.name).thousandths()))
     }
 }

@@ -96,6 +96,7 @@ impl New {
             foreign: None,
             plan: self.plan.clone(),
             uses_ceiling: false,
+            assumed: Vec::new(),
             reserving: true,
         }
     }

@@ -24,7 +24,7 @@ pub(in crate::plan) fn after(request: &Request<'_>, candidate: &Candidate<'_>) -
     let plan = &candidate.plan;
     let taken = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO);
     let amounts = taken.map(|(resource, needs)| {
-        let used = amounts::of(&plan.allocated, resource).plus(*needs);
+        let used = candidate.allocated(resource).plus(*needs);
         (used, candidate.limit(resource))
     });
     // A policy that packs wants the larger share anyway.
@@ -95,7 +95,7 @@ pub(in crate::plan) fn there(
     let plan = &candidate.plan;
     let taken = request.demand().iter().filter(|(_, needs)| **needs != Quantity::ZERO);
     let amounts = |(resource, _): (&String, &Quantity)| {
-        let used = amounts::of(&plan.allocated, resource).minus(amounts::of(without, resource));
+        let used = candidate.allocated(resource).minus(amounts::of(without, resource));
         Some((used, *plan.capacity.get(resource)?))
     };
     let amounts: Option<Vec<_>> = taken.map(amounts).collect();

@@ -179,12 +179,34 @@ impl<'a> WorkerStates<'a> {
         parts: NumberedParts<'_>,
         taking: Taking<'_>,
     ) {
+        amounts::add(&mut self.workers[place].plan.allocated, taking.there);
+        self.give(place);
+        self.counts.bind(info, parts, place, taking);
+    }
+
+    /// A cluster with these parts of groups is assumed on the worker at a place.
+    pub(super) fn assume(
+        &mut self,
+        place: usize,
+        info: ClusterInfo<'a>,
+        parts: NumberedParts<'_>,
+        takes: &'a Resources,
+    ) {
+        self.workers[place].assume(takes);
+        self.give(place);
+        self.counts.bind(info, parts, place, Taking::all(takes));
+    }
+
+    fn give(&mut self, place: usize) {
         let plan = &mut self.workers[place].plan;
         plan.clusters = plan.clusters.saturating_add(1);
-        amounts::add(&mut plan.allocated, taking.there);
         self.stamps[place] = self.stamps[place].wrapping_add(1);
         self.given.push(place);
-        self.counts.bind(info, parts, place, taking);
+    }
+
+    /// Adds up what is assumed.
+    pub(super) fn add_up(&mut self) {
+        self.workers.iter_mut().for_each(Candidate::add_up);
     }
 
     /// A cluster is taken off a worker, to see what would be without it.
@@ -258,6 +280,7 @@ fn candidate<'a>(
             clusters,
             pending: worker.and_then(|w| pool_workers::pending(input, w)),
         },
+        assumed: Vec::new(),
         uses_ceiling: false,
         reserving: false,
     }

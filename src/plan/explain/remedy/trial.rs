@@ -82,6 +82,7 @@ impl<'a> RemedyTrial<'a> {
             foreign: self.foreign,
             plan: self.plan.clone(),
             uses_ceiling: true,
+            assumed: Vec::new(),
             reserving: true,
         };
         let mut reasons = Vec::new();
