@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::PlanRun;
-use crate::model::{Binding, Cluster, ClusterPlan, Decision, Policy, ReasonCode};
+use crate::model::{Binding, Cluster, ClusterPlan, Decision, Name, Policy, ReasonCode};
 use crate::plan::group::ClusterInfo;
 use crate::plan::pick::SelectedWorker;
 use crate::plan::queue::{self, Waiting};
@@ -41,29 +41,34 @@ impl<'a> PlanRun<'a> {
     }
 
     /// Adds what was decided about the queue to the rest: these wait, for these reasons.
-    pub(super) fn add_decided(&mut self, waiting: Vec<(Waiting<'a>, BTreeSet<ReasonCode>)>) {
+    pub(super) fn add_decided(&mut self, mut waiting: Vec<(Waiting<'a>, BTreeSet<ReasonCode>)>) {
+        let mut bound = std::mem::take(&mut self.bound);
+        let is_few = bound.len() + waiting.len() < self.clusters.len() / 8;
+        let mut decided = Vec::with_capacity(bound.len() + waiting.len());
         let seen = queue::number(&self.input, waiting.iter().map(|(one, _)| &one.cluster.name));
         let wait = |(waiting, reasons): (Waiting<'a>, BTreeSet<ReasonCode>)| {
             let seen = seen.get(&waiting.cluster.name).copied().unwrap_or_default();
-            (waiting.place, waiting.cluster, Decision::Wait { seen, reasons })
+            said(waiting.cluster, Decision::Wait { seen, reasons })
         };
         let states = &self.states;
         let bind = |one: BoundCluster<'a>| {
-            let binding = binding(one.policy, one.selected, states);
-            (one.place, one.cluster, Decision::Bind(binding))
+            said(one.cluster, Decision::Bind(binding(one.policy, one.selected, states)))
         };
-        let bound = std::mem::take(&mut self.bound).into_iter().map(bind);
-        let mut decided: Vec<_> = bound.chain(waiting.into_iter().map(wait)).collect();
         // In the order of the names, so that all is put together at once, in full nodes.
-        decided.sort_unstable_by_key(|(place, ..)| *place);
-        let is_few = decided.len() < self.clusters.len() / 8;
-        let decided = decided.into_iter().map(|(_, cluster, decision)| {
-            (cluster.name.clone(), ClusterPlan::new(decision, cluster.demand.clone()))
-        });
+        bound.sort_unstable_by_key(|one| one.place);
+        waiting.sort_unstable_by_key(|(one, _)| one.place);
+        let mut waiting = waiting.into_iter().peekable();
+        for one in bound {
+            while let Some(before) = waiting.next_if(|(other, _)| other.place < one.place) {
+                decided.push(wait(before));
+            }
+            decided.push(bind(one));
+        }
+        decided.extend(waiting.map(wait));
         if is_few {
             self.clusters.extend(decided);
         } else {
-            self.clusters.append(&mut decided.collect());
+            self.clusters.append(&mut decided.into_iter().collect());
         }
     }
 
@@ -71,6 +76,11 @@ impl<'a> PlanRun<'a> {
     pub(in crate::plan) fn binding(&self, cluster: &Cluster, selected: SelectedWorker) -> Binding {
         binding(self.policies.select(cluster), selected, &self.states)
     }
+}
+
+/// What is said of a cluster.
+fn said(cluster: &Cluster, decision: Decision) -> (Name, ClusterPlan) {
+    (cluster.name.clone(), ClusterPlan::new(decision, cluster.demand.clone()))
 }
 
 /// The binding that a selected worker comes to, by this policy.
