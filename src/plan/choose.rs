@@ -6,7 +6,6 @@ use super::candidate::{Candidate, Request};
 use super::counts::{Counts, NumberedParts};
 use super::index::Index;
 use super::pick::{Pick, Ranks, SelectedWorker, Selection};
-use super::pre_filter::Floor;
 use super::pre_filter_state::PreFilterState;
 use super::worker_states::WorkerStates;
 use super::{SearchMode, SoleWorker, filter, score};
@@ -128,14 +127,14 @@ impl<'a> WorkerSearch<'a> {
         }
     }
 
-    /// What would have to change for a domain to open to a cluster with a signature, where that is known.
-    pub(super) fn floors(
+    /// After how many bindings a domain may have opened last to a cluster with a signature, where that is known.
+    pub(super) fn risen(
         &mut self,
         signature: usize,
         parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
-    ) -> Option<Vec<Floor<'a>>> {
-        self.index()?.floors(signature, parts, states)
+    ) -> Option<u64> {
+        self.index()?.risen(signature, parts, states)
     }
 
     /// Picks the best of the workers that can take a cluster, with what it meets; none can for these

@@ -107,7 +107,10 @@ impl<'a> Line<'a> {
     }
 
     /// Of those that a rule of spread refuses the ones of which that is so, in the order of the first of each.
-    pub(super) fn of_spread(&mut self, is_so: impl Fn(&mut Refused<'a>) -> bool) -> Vec<usize> {
+    pub(super) fn of_spread(
+        &mut self,
+        mut is_so: impl FnMut(&mut Refused<'a>) -> bool,
+    ) -> Vec<usize> {
         let all = &mut self.all;
         let so = |number: &usize| {
             let found = all[*number].as_mut()?;

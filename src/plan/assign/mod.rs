@@ -112,8 +112,19 @@ pub(super) struct Refused<'a> {
     compared: u64,
     /// What the reasons stand on; `None`: what was so before the first one was placed.
     grounds: Option<RefusalGrounds<'a>>,
-    /// What lets it in where it rises.
-    floors: Option<Vec<Floor<'a>>>,
+    /// What may let it in.
+    let_in: LetIn<'a>,
+}
+
+/// When a cluster that was refused is looked at again after a binding.
+#[derive(Clone, Debug)]
+enum LetIn<'a> {
+    /// After each.
+    Any,
+    /// Where the fewest rise of what one of its constraints counts.
+    Floors(Vec<Floor<'a>>),
+    /// The same, where it is alike to others: they have risen since so many bindings.
+    Since(u64),
 }
 
 impl<'a> PlanRun<'a> {

@@ -9,7 +9,7 @@ use super::super::pre_filter_state::PreFilterState;
 use super::super::queue::Waiting;
 use super::super::signature::AlikeNumber;
 use super::line::Line;
-use super::{PlanRun, Refused};
+use super::{LetIn, PlanRun, Refused};
 use crate::model::{Name, ReasonCode};
 
 impl<'a> PlanRun<'a> {
@@ -105,7 +105,7 @@ impl<'a> PlanRun<'a> {
             };
             // Those behind it are looked at after it, and their floors say no more that they rose.
             for at in unblocked {
-                refused.change(at, |one| one.floors = None);
+                refused.change(at, |one| one.let_in = LetIn::Any);
             }
             let waiting = refused.remove_first(next.0);
             if until == Some(&waiting.cluster.name) {
@@ -116,23 +116,34 @@ impl<'a> PlanRun<'a> {
     }
 
     /// The refused clusters that the last binding may have let in.
-    fn unblocked_in_queue(&self, refused: &mut Line<'a>) -> Vec<usize> {
+    fn unblocked_in_queue(&mut self, refused: &mut Line<'a>) -> Vec<usize> {
         if refused.has_no_spread() {
             return Vec::new();
         }
-        let counts = &self.states.counts;
-        let last = counts.last_worker().and_then(|place| self.states.get_at(place));
+        let last = self.states.counts.last_worker().and_then(|place| self.states.get_at(place));
         let Some(worker) = last.and_then(|candidate| candidate.worker) else { return Vec::new() };
-        let rises = |one: &mut Refused<'a>| match &mut one.floors {
-            Some(floors) => {
+        let rises = |one: &mut Refused<'a>| match &mut one.let_in {
+            LetIn::Any => true,
+            LetIn::Floors(floors) => {
                 for floor in &mut *floors {
-                    floor.note(worker, counts);
+                    floor.note(worker, &self.states.counts);
                 }
                 floors.iter().any(Floor::has_risen)
             }
-            None => true,
+            LetIn::Since(bindings) => {
+                let since = *bindings;
+                self.risen(one).is_none_or(|risen| risen > since)
+            }
         };
         refused.of_spread(rises)
+    }
+
+    /// What may let a cluster in that was just refused with what it meets.
+    fn let_in(&mut self, one: &Refused<'a>, pre_filter: &PreFilterState<'a>) -> LetIn<'a> {
+        match self.risen(one) {
+            Some(_) => LetIn::Since(self.states.counts.now()),
+            None => LetIn::Floors(pre_filter.floors(&self.states.counts)),
+        }
     }
 
     /// At the end: the first that fits, those before it being brought up to date. There is none, for all
@@ -143,14 +154,13 @@ impl<'a> PlanRun<'a> {
 
     /// Looks at a cluster again that may have been let in. Where it was not, it is brought up to date at the end.
     fn retry_unblocked(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
-        let Some(alike) = one.alike() else { return self.retry_of(one) };
         match self.select(one) {
             Selection::Selected(selected) => {
-                one.floors = None;
+                one.let_in = LetIn::Any;
                 Some(selected)
             }
             Selection::Refused => {
-                one.floors = self.floors(alike);
+                one.let_in = LetIn::Since(self.states.counts.now());
                 None
             }
             Selection::Unknown => self.retry_of(one),
@@ -175,11 +185,11 @@ impl<'a> PlanRun<'a> {
             && let Some(selected) = self.choose(one, request, &pre_filter)
         {
             // Those that are like it were refused on other grounds than these.
-            (one.grounds, one.floors) = (Some(was), None);
+            (one.grounds, one.let_in) = (Some(was), LetIn::Any);
             return Some(selected);
         }
         one.compared = now;
-        one.floors = Some(pre_filter.floors(&self.states.counts));
+        one.let_in = self.let_in(one, &pre_filter);
         one.grounds = Some(is);
         None
     }
@@ -191,7 +201,7 @@ impl<'a> PlanRun<'a> {
         if pick.is_none() {
             one.compared = self.states.counts.now();
             one.grounds = Some(pre_filter.grounds());
-            one.floors = Some(pre_filter.floors(&self.states.counts));
+            one.let_in = self.let_in(one, &pre_filter);
             self.note_refused(one);
         }
         pick
@@ -235,7 +245,7 @@ impl<'a> Refused<'a> {
             evaluated: false,
             compared: 0,
             grounds: None,
-            floors: None,
+            let_in: LetIn::Any,
         }
     }
 

@@ -7,7 +7,6 @@ use crate::plan::counts::{Membership, NumberedParts, PartNumber};
 use crate::plan::group::ClusterInfo;
 use crate::plan::lookup::LookupSet;
 use crate::plan::pick::Selection;
-use crate::plan::pre_filter::Floor;
 use crate::plan::queue::Waiting;
 use crate::plan::signature::{AlikeNumber, Signatures};
 
@@ -183,10 +182,11 @@ impl<'a> PlanRun<'a> {
         }
     }
 
-    /// What would have to change for a domain to open to clusters of the queue that are alike, where that is known.
-    pub(super) fn floors(&mut self, alike: AlikeNumber) -> Option<Vec<Floor<'a>>> {
+    /// After how many bindings a domain may have opened last to a cluster of the queue, where that is known of those that are alike.
+    pub(super) fn risen(&mut self, one: &Refused<'a>) -> Option<u64> {
+        let alike = one.alike()?;
         let parts = self.signed.as_ref()?.parts(alike);
-        self.choice.floors(alike.signature, parts, &self.states)
+        self.choice.risen(alike.signature, parts, &self.states)
     }
 
     /// What is said of a cluster of the queue that no worker takes, where another one with its signature was refused that had as

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::tallies::{NumberedDomains, Tallies, What};
+use super::tallies::{NumberedDomains, Tallies, Tally, What};
 use crate::plan::counts::{PartCounts, RuleOwnerPlace};
 use crate::plan::lookup::LookupMap;
-use crate::plan::pre_filter::Floor;
 use crate::plan::worker_states::WorkerStates;
 
 /// By the number of a class's domains that of the domain by which a rule counts or tells; `None` where a worker there is in none.
@@ -72,11 +71,10 @@ impl<'a> SpreadRule<'a> {
         states: &WorkerStates<'a>,
     ) {
         let tally = self.tally(part, tallies, states);
-        let counts = &tallies.now(tally, states).counts;
-        let min = counts.iter().flatten().copied().min().unwrap_or(0);
+        let Tally { counts, min, .. } = tallies.now(tally, states);
         for (open, domain) in open.iter_mut().zip(&*self.domains) {
             let is_broken = domain.is_none_or(|domain| {
-                let skew = counts[domain].map(|count| (count + self.itself).saturating_sub(min));
+                let skew = counts[domain].map(|count| (count + self.itself).saturating_sub(*min));
                 skew.is_some_and(|skew| skew > self.max_skew)
             });
             if is_broken {
@@ -85,18 +83,16 @@ impl<'a> SpreadRule<'a> {
         }
     }
 
-    /// What would have to change for a domain to open that it refuses to clusters that are counted with a part.
-    pub(super) fn floor(
+    /// After how many bindings the fewest were last seen to be more than before, of clusters that are counted with a part: a domain
+    /// opens by that alone.
+    pub(super) fn risen(
         &mut self,
         part: usize,
         tallies: &mut Tallies<'a>,
         states: &WorkerStates<'a>,
-    ) -> Floor<'a> {
+    ) -> u64 {
         let tally = self.tally(part, tallies, states);
-        let lowest = tallies.now(tally, states).lowest();
-        let group = states.counts.place(&self.what.group);
-        let (values, _) = states.counts.numbered_part(part);
-        Floor::new(self.what.topology, group, values.clone(), lowest)
+        tallies.now(tally, states).risen
     }
 
     /// The number of the tally for a part of the group.

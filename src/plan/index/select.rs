@@ -19,7 +19,6 @@ use crate::plan::filter::MEMBERSHIP;
 use crate::plan::group::{AntiAffinityTerm, Group, Values};
 use crate::plan::lookup::LookupMap;
 use crate::plan::pick::Selection;
-use crate::plan::pre_filter::Floor;
 use crate::plan::quota;
 use crate::plan::worker_states::WorkerStates;
 
@@ -103,17 +102,21 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// What would have to change for a domain to open that a constraint refuses to a cluster with this signature; `None` where the
-    /// pre-filter state is to say.
-    pub(in crate::plan) fn floors(
+    /// After how many bindings a domain may have opened last that a constraint refuses to a cluster with this signature; `None`
+    /// where the pre-filter state is to say.
+    pub(in crate::plan) fn risen(
         &mut self,
         signature: usize,
         parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
-    ) -> Option<Vec<Floor<'a>>> {
+    ) -> Option<u64> {
         let KnownRules::Rules(rules) = self.rules.get_mut(signature)? else { return None };
         let refusing = rules.spread.iter_mut().zip(parts.spread).filter(|(rule, _)| rule.refuses);
-        refusing.map(|(rule, part)| Some(rule.floor((*part)?, &mut self.tallies, states))).collect()
+        let mut risen = 0;
+        for (rule, part) in refusing {
+            risen = rule.risen((*part)?, &mut self.tallies, states).max(risen);
+        }
+        Some(risen)
     }
 
     /// What the rules are for clusters like this one; `None` where they are left to the pre-filter state.

@@ -1,7 +1,7 @@
 //! How many clusters of a part of a group are in each domain, followed from binding to binding instead of
 //! counted anew for each cluster.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::keys::RequestKey;
@@ -67,6 +67,10 @@ pub(super) struct Tally<'a> {
     part: PartNumber,
     /// How many arrivals are counted.
     arrivals: usize,
+    /// The fewest in a domain.
+    pub(super) min: u64,
+    /// How many bindings there had been when it was seen that these are more than before.
+    pub(super) risen: u64,
 }
 
 impl<'a> Tally<'a> {
@@ -86,7 +90,8 @@ impl<'a> Tally<'a> {
             *counts[domain].get_or_insert(0) += part.map_or(0, |part| part.on(place).len() as u64);
         }
         let arrivals = part.map_or(0, |part| part.arrivals.len());
-        Self { counts, domains, eligible, group, values, part: number, arrivals }
+        let (min, risen) = (fewest(&counts), states.counts.now());
+        Self { counts, domains, eligible, group, values, part: number, arrivals, min, risen }
     }
 
     /// Counts those that came since.
@@ -98,22 +103,19 @@ impl<'a> Tally<'a> {
         }
         let Some(number) = self.part else { return };
         let (_, part) = states.counts.numbered_part(number);
+        if part.arrivals.len() == self.arrivals {
+            return;
+        }
         for place in &part.arrivals[self.arrivals..] {
             if let Some(domain) = self.domains.of[*place].filter(|_| self.eligible[*place]) {
                 *self.counts[domain].get_or_insert(0) += 1;
             }
         }
         self.arrivals = part.arrivals.len();
-    }
-
-    /// The domains that have the fewest.
-    pub(super) fn lowest(&self) -> BTreeSet<&'a str> {
-        let min = self.counts.iter().flatten().min();
-        let named = self.domains.names.iter().zip(&self.counts);
-        named
-            .filter(|(_, count)| count.is_some() && count.as_ref() == min)
-            .map(|(name, _)| *name)
-            .collect()
+        let min = fewest(&self.counts);
+        if min > self.min {
+            (self.min, self.risen) = (min, states.counts.now());
+        }
     }
 
     /// The counts by domain. Every domain of a worker that may be used is there.
@@ -121,6 +123,10 @@ impl<'a> Tally<'a> {
         let named = self.domains.names.iter().zip(&self.counts);
         named.filter_map(|(name, count)| Some((*name, (*count)?))).collect()
     }
+}
+
+fn fewest(counts: &[Option<u64>]) -> u64 {
+    counts.iter().flatten().copied().min().unwrap_or(0)
 }
 
 /// The tallies of a run.
