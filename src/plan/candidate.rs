@@ -40,6 +40,9 @@ pub(super) struct Candidate<'a> {
     pub(super) reserving: bool,
 }
 
+/// The most amounts that are assumed of a worker: mostly clusters take one of a few.
+const MOST_ASSUMED: usize = 16;
+
 impl<'a> Candidate<'a> {
     /// What is left of a resource at this point of the run; `None` where that is not known.
     pub(super) fn left(&self, resource: &str) -> Option<Quantity> {
@@ -59,15 +62,20 @@ impl<'a> Candidate<'a> {
         assumed.map(move |(takes, clusters)| amounts::of(takes, resource).times(*clusters))
     }
 
-    /// Assumes a cluster there that takes so much. Those that take the same share it, so it is found by its place in memory.
+    /// Assumes a cluster there that takes so much. Those with a signature share it, so it is found by its place in memory. Where there
+    /// are too many to be looked through they are added up.
     pub(super) fn assume(&mut self, takes: &'a Resources) {
         let is_same = |(other, _): &&mut (&Resources, u64)| {
             std::ptr::eq(&raw const ***other, &raw const **takes)
         };
-        match self.assumed.iter_mut().find(is_same) {
-            Some((_, clusters)) => *clusters += 1,
-            None => self.assumed.push((takes, 1)),
+        if let Some((_, clusters)) = self.assumed.iter_mut().find(is_same) {
+            *clusters += 1;
+            return;
         }
+        if self.assumed.len() == MOST_ASSUMED {
+            self.add_up();
+        }
+        self.assumed.push((takes, 1));
     }
 
     /// Adds up what is assumed.
@@ -244,6 +252,7 @@ impl<'a> Request<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::MOST_ASSUMED;
     use crate::model::Quantity;
     use crate::plan::cycle;
     use crate::plan::world::World;
@@ -270,5 +279,21 @@ mod tests {
         let expected = [(Some(units(2)), units(7)), (Some(units(14)), units(6)), of_disk];
         assert_eq!(told, [expected, expected]);
         assert!(worker.assumed.is_empty());
+    }
+
+    #[test]
+    fn what_is_assumed_is_added_up_where_it_is_much() {
+        let clusters = (1..=40).map(|needs| format!("cluster c{needs} needs={needs}"));
+        let all: Vec<String> =
+            std::iter::once("worker w1 0/999".to_owned()).chain(clusters).collect();
+        let world = World::read(&all.join("; "));
+        let input = world.input();
+        let run = cycle::begin(&input);
+        let mut worker = run.states.considered().next().unwrap().clone();
+        for cluster in world.fleet.clusters.values() {
+            worker.assume(&cluster.demand);
+            assert!(worker.assumed.len() <= MOST_ASSUMED);
+        }
+        assert_eq!(worker.allocated("clusters"), Quantity::units(40 * 41 / 2));
     }
 }
