@@ -273,6 +273,24 @@ fn every_filter_that_depends_on_what_is_placed_is_known_to_the_index() {
 }
 
 #[test]
+fn amounts_of_any_size_are_told_apart() {
+    // In thousandths these are more than 64 bits have.
+    let large = "000000000000000000";
+    let workers = format!(
+        "worker w1 0/9 cap:mem=9{large}; worker w2 0/9 cap:mem=5{large}; worker w3 0/9 cap:mem=7"
+    );
+    let clusters = (1..=7).map(|at| format!("cluster c{at} needs:mem=2{large}"));
+    let all: Vec<String> = std::iter::once(workers).chain(clusters).collect();
+    let world = World::read(&all.join("; "));
+    for way in [SearchMode::Scan, SearchMode::Index] {
+        let told = world.describe(&by(&world, way).plan, "");
+        let expected =
+            "c1 -> w1; c2 -> w2; c3 -> w1; c4 -> w1; c5 -> w2; c6 -> w1; c7 waits Capacity";
+        assert_eq!(told, expected, "{way:?}");
+    }
+}
+
+#[test]
 fn a_worker_that_was_given_a_cluster_comes_later() {
     let world = World::read("worker w1 0/2; worker w2 0/3; cluster a; cluster b; cluster c");
     let plan = by(&world, SearchMode::Index).plan;
