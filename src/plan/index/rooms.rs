@@ -114,12 +114,7 @@ impl RoomOfResource {
         if amount > left {
             return None;
         }
-        let share =
-            allocated.checked_add(amount).map(u64::try_from).zip(Some(u64::try_from(limit)));
-        match share {
-            Some((Ok(used), Ok(limit))) if limit > 0 => Some((used, limit)),
-            _ => Some(share::small(i128::from(allocated) + i128::from(amount), limit.into())),
-        }
+        Some(share::small(i128::from(allocated) + i128::from(amount), limit.into()))
     }
 
     fn share_of(&self, candidate: &Candidate<'_>, needs: Quantity) -> Option<(u64, u64)> {
@@ -191,7 +186,9 @@ impl Rooms {
 
     /// Whether a worker has room for what has this number.
     pub(super) fn has(&mut self, place: usize, demand: u32, states: &WorkerStates<'_>) -> bool {
-        self.moving(place, demand, states).is_some()
+        self.renew(place, states);
+        let mut needs = self.demands[demand as usize].iter();
+        needs.all(|needs| self.resources[needs.resource].share(place, needs, states).is_some())
     }
 
     /// Where a worker stands for clusters that take so much, by the terms that move; `None` where there is too little room.
