@@ -128,13 +128,13 @@ impl<'a> WorkerSearch<'a> {
     }
 
     /// After how many bindings a domain may have opened last to a cluster with a signature, where that is known.
-    pub(super) fn risen(
+    pub(super) fn min_raised(
         &mut self,
         signature: usize,
         parts: NumberedParts<'_>,
         states: &WorkerStates<'a>,
     ) -> Option<u64> {
-        self.index()?.risen(signature, parts, states)
+        self.index()?.min_raised(signature, parts, states)
     }
 
     /// Picks the best of the workers that can take a cluster, with what it meets; none can for these

@@ -112,13 +112,13 @@ pub(super) struct Refused<'a> {
     compared: u64,
     /// What the reasons stand on; `None`: what was so before the first one was placed.
     grounds: Option<RefusalGrounds<'a>>,
-    /// What may let it in.
-    let_in: LetIn<'a>,
+    /// When it is requeued.
+    hint: QueueingHint<'a>,
 }
 
-/// When a cluster that was refused is looked at again after a binding.
+/// When a cluster that was refused is requeued after a binding, as kube-scheduler's `QueueingHintFn` has it.
 #[derive(Clone, Debug)]
-enum LetIn<'a> {
+enum QueueingHint<'a> {
     /// After each.
     Any,
     /// Where the fewest rise of what one of its constraints counts.

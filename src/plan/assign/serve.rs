@@ -9,7 +9,7 @@ use super::super::pre_filter_state::PreFilterState;
 use super::super::queue::Waiting;
 use super::super::signature::AlikeNumber;
 use super::line::Line;
-use super::{LetIn, PlanRun, Refused};
+use super::{PlanRun, QueueingHint, Refused};
 use crate::model::{Name, ReasonCode};
 
 impl<'a> PlanRun<'a> {
@@ -105,7 +105,7 @@ impl<'a> PlanRun<'a> {
             };
             // Those behind it are looked at after it, and their floors say no more that they rose.
             for at in unblocked {
-                refused.change(at, |one| one.let_in = LetIn::Any);
+                refused.change(at, |one| one.hint = QueueingHint::Any);
             }
             let waiting = refused.remove_first(next.0);
             if until == Some(&waiting.cluster.name) {
@@ -122,27 +122,31 @@ impl<'a> PlanRun<'a> {
         }
         let last = self.states.counts.last_worker().and_then(|place| self.states.get_at(place));
         let Some(worker) = last.and_then(|candidate| candidate.worker) else { return Vec::new() };
-        let rises = |one: &mut Refused<'a>| match &mut one.let_in {
-            LetIn::Any => true,
-            LetIn::Floors(floors) => {
+        let rises = |one: &mut Refused<'a>| match &mut one.hint {
+            QueueingHint::Any => true,
+            QueueingHint::Floors(floors) => {
                 for floor in &mut *floors {
                     floor.note(worker, &self.states.counts);
                 }
                 floors.iter().any(Floor::has_risen)
             }
-            LetIn::Since(bindings) => {
+            QueueingHint::Since(bindings) => {
                 let since = *bindings;
-                self.risen(one).is_none_or(|risen| risen > since)
+                self.min_raised(one).is_none_or(|raised| raised > since)
             }
         };
         refused.of_spread(rises)
     }
 
     /// What may let a cluster in that was just refused with what it meets.
-    fn let_in(&mut self, one: &Refused<'a>, pre_filter: &PreFilterState<'a>) -> LetIn<'a> {
-        match self.risen(one) {
-            Some(_) => LetIn::Since(self.states.counts.now()),
-            None => LetIn::Floors(pre_filter.floors(&self.states.counts)),
+    fn queueing_hint(
+        &mut self,
+        one: &Refused<'a>,
+        pre_filter: &PreFilterState<'a>,
+    ) -> QueueingHint<'a> {
+        match self.min_raised(one) {
+            Some(_) => QueueingHint::Since(self.states.counts.now()),
+            None => QueueingHint::Floors(pre_filter.floors(&self.states.counts)),
         }
     }
 
@@ -156,11 +160,11 @@ impl<'a> PlanRun<'a> {
     fn retry_unblocked(&mut self, one: &mut Refused<'a>) -> Option<SelectedWorker> {
         match self.select(one) {
             Selection::Selected(selected) => {
-                one.let_in = LetIn::Any;
+                one.hint = QueueingHint::Any;
                 Some(selected)
             }
             Selection::Refused => {
-                one.let_in = LetIn::Since(self.states.counts.now());
+                one.hint = QueueingHint::Since(self.states.counts.now());
                 None
             }
             Selection::Unknown => self.retry_of(one),
@@ -185,11 +189,11 @@ impl<'a> PlanRun<'a> {
             && let Some(selected) = self.choose(one, request, &pre_filter)
         {
             // Those that are like it were refused on other grounds than these.
-            (one.grounds, one.let_in) = (Some(was), LetIn::Any);
+            (one.grounds, one.hint) = (Some(was), QueueingHint::Any);
             return Some(selected);
         }
         one.compared = now;
-        one.let_in = self.let_in(one, &pre_filter);
+        one.hint = self.queueing_hint(one, &pre_filter);
         one.grounds = Some(is);
         None
     }
@@ -201,7 +205,7 @@ impl<'a> PlanRun<'a> {
         if pick.is_none() {
             one.compared = self.states.counts.now();
             one.grounds = Some(pre_filter.grounds());
-            one.let_in = self.let_in(one, &pre_filter);
+            one.hint = self.queueing_hint(one, &pre_filter);
             self.note_refused(one);
         }
         pick
@@ -245,7 +249,7 @@ impl<'a> Refused<'a> {
             evaluated: false,
             compared: 0,
             grounds: None,
-            let_in: LetIn::Any,
+            hint: QueueingHint::Any,
         }
     }
 

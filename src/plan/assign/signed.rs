@@ -113,7 +113,7 @@ impl<'a> PlanRun<'a> {
                 counts.find_keepers(membership, &ClusterInfo::of(cluster), numbers);
             }
         }
-        counts.all_are_numbered();
+        counts.note_numbered_keepers();
     }
 
     /// Whether a rule tells a cluster something for its name that others with its signature are not told.
@@ -183,10 +183,10 @@ impl<'a> PlanRun<'a> {
     }
 
     /// After how many bindings a domain may have opened last to a cluster of the queue, where that is known of those that are alike.
-    pub(super) fn risen(&mut self, one: &Refused<'a>) -> Option<u64> {
+    pub(super) fn min_raised(&mut self, one: &Refused<'a>) -> Option<u64> {
         let alike = one.alike()?;
         let parts = self.signed.as_ref()?.parts(alike);
-        self.choice.risen(alike.signature, parts, &self.states)
+        self.choice.min_raised(alike.signature, parts, &self.states)
     }
 
     /// What is said of a cluster of the queue that no worker takes, where another one with its signature was refused that had as

@@ -69,7 +69,7 @@ pub(super) struct Counts<'a> {
     /// The clusters that have a rule of anti-affinity, by the part of its group that they keep away from.
     keepers: Parts<'a>,
     /// How many parts of these there were when all clusters of the queue had been numbered.
-    numbered: usize,
+    numbered_keepers: usize,
     /// The workers by place: those of the run, in the order of their names, and then others on which something stands.
     workers: Vec<&'a Name>,
     /// How many of them are of the run.

@@ -140,8 +140,8 @@ impl<'a> Counts<'a> {
     }
 
     /// That no part of those that keep away is numbered any more until clusters come that are not signed.
-    pub(in crate::plan) fn all_are_numbered(&mut self) {
-        self.numbered = self.keepers.len();
+    pub(in crate::plan) fn note_numbered_keepers(&mut self) {
+        self.numbered_keepers = self.keepers.len();
     }
 
     /// The part of those from whom a rule that others have keeps a cluster away.
@@ -182,7 +182,7 @@ impl<'a> Counts<'a> {
             (RuleOwnerPlace::Own(_), number) => &self.groups[number?],
             (RuleOwnerPlace::Placed(_), Some(number)) => &self.keepers[number],
             // Nobody kept away from it when it was numbered, and no part was since.
-            (RuleOwnerPlace::Placed(_), None) if self.keepers.len() == self.numbered => {
+            (RuleOwnerPlace::Placed(_), None) if self.keepers.len() == self.numbered_keepers => {
                 return None;
             }
             (RuleOwnerPlace::Placed(rule), None) => {

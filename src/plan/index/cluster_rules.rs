@@ -85,14 +85,14 @@ impl<'a> SpreadRule<'a> {
 
     /// After how many bindings the fewest were last seen to be more than before, of clusters that are counted with a part: a domain
     /// opens by that alone.
-    pub(super) fn risen(
+    pub(super) fn min_raised(
         &mut self,
         part: usize,
         tallies: &mut Tallies<'a>,
         states: &WorkerStates<'a>,
     ) -> u64 {
         let tally = self.tally(part, tallies, states);
-        tallies.now(tally, states).risen
+        tallies.now(tally, states).min_raised
     }
 
     /// The number of the tally for a part of the group.

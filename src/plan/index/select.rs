@@ -104,7 +104,7 @@ impl<'a> Index<'a> {
 
     /// After how many bindings a domain may have opened last that a constraint refuses to a cluster with this signature; `None`
     /// where the pre-filter state is to say.
-    pub(in crate::plan) fn risen(
+    pub(in crate::plan) fn min_raised(
         &mut self,
         signature: usize,
         parts: NumberedParts<'_>,
@@ -112,11 +112,11 @@ impl<'a> Index<'a> {
     ) -> Option<u64> {
         let KnownRules::Rules(rules) = self.rules.get_mut(signature)? else { return None };
         let refusing = rules.spread.iter_mut().zip(parts.spread).filter(|(rule, _)| rule.refuses);
-        let mut risen = 0;
+        let mut raised = 0;
         for (rule, part) in refusing {
-            risen = rule.risen((*part)?, &mut self.tallies, states).max(risen);
+            raised = rule.min_raised((*part)?, &mut self.tallies, states).max(raised);
         }
-        Some(risen)
+        Some(raised)
     }
 
     /// What the rules are for clusters like this one; `None` where they are left to the pre-filter state.

@@ -70,7 +70,7 @@ pub(super) struct Tally<'a> {
     /// The fewest in a domain.
     pub(super) min: u64,
     /// How many bindings there had been when it was seen that these are more than before.
-    pub(super) risen: u64,
+    pub(super) min_raised: u64,
 }
 
 impl<'a> Tally<'a> {
@@ -90,8 +90,8 @@ impl<'a> Tally<'a> {
             *counts[domain].get_or_insert(0) += part.map_or(0, |part| part.on(place).len() as u64);
         }
         let arrivals = part.map_or(0, |part| part.arrivals.len());
-        let (min, risen) = (fewest(&counts), states.counts.now());
-        Self { counts, domains, eligible, group, values, part: number, arrivals, min, risen }
+        let (min, min_raised) = (fewest(&counts), states.counts.now());
+        Self { counts, domains, eligible, group, values, part: number, arrivals, min, min_raised }
     }
 
     /// Counts those that came since.
@@ -114,7 +114,7 @@ impl<'a> Tally<'a> {
         self.arrivals = part.arrivals.len();
         let min = fewest(&self.counts);
         if min > self.min {
-            (self.min, self.risen) = (min, states.counts.now());
+            (self.min, self.min_raised) = (min, states.counts.now());
         }
     }
 
