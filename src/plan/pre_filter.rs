@@ -72,14 +72,19 @@ impl<'a> PreFilterState<'a> {
             let min = scene.counts.values().copied().min().unwrap_or(0);
             let lowest = scene.counts.iter().filter(|(_, count)| **count == min);
             let domains = lowest.map(|(domain, _)| *domain).collect();
-            Floor::new(scene.key, counts.place(&scene.group), scene.values.clone(), domains)
+            Floor {
+                key: scene.key,
+                group: counts.place(&scene.group),
+                values: scene.values.clone(),
+                domains,
+            }
         };
         self.spread.iter().filter(|s| s.refuses).map(floor).collect()
     }
 }
 
 /// The domains that have the fewest clusters of a group.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 pub(super) struct Floor<'a> {
     key: &'a str,
     /// The place of the group among those that are counted.
@@ -89,16 +94,6 @@ pub(super) struct Floor<'a> {
 }
 
 impl<'a> Floor<'a> {
-    /// By a key, of a part of the group at a place, which has the fewest in these domains.
-    pub(super) fn new(
-        key: &'a str,
-        group: Option<usize>,
-        values: Values<'a>,
-        domains: BTreeSet<&'a str>,
-    ) -> Self {
-        Self { key, group, values, domains }
-    }
-
     /// Takes note of the last binding.
     pub(super) fn note(&mut self, worker: &'a Worker, counts: &Counts<'a>) {
         if self.group.is_some_and(|group| counts.has_just_changed(group, &self.values))
