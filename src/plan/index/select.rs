@@ -214,3 +214,61 @@ fn anti_affinity<'a>(
         placed.map(|(rule, term)| Some((RuleOwnerPlace::Placed(rule), term))).collect();
     own.chain(placed).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::laws::{Seen, todays_steps};
+    use crate::plan::pre_filter_state::PreFilterState;
+    use crate::plan::{SearchMode, cycle};
+
+    /// The fewest in a domain, by each constraint that refuses workers to a cluster.
+    fn fewest(request: &Request<'_>, states: &WorkerStates<'_>) -> Vec<u64> {
+        let state = PreFilterState::of(request, states, &states.counts);
+        let refusing = state.spread.iter().filter(|spread| spread.refuses);
+        refusing.map(|spread| spread.counts.values().copied().min().unwrap_or(0)).collect()
+    }
+
+    #[test]
+    fn the_fewest_are_seen_to_rise_when_the_pre_filter_state_has_more() {
+        let (raised, same) = <(Seen, Seen)>::default();
+        todays_steps(|world, _| {
+            let input = world.input();
+            let mut run = cycle::begin(&input).by(SearchMode::Index);
+            run.sign();
+            let Some(mut index) = Index::new(&world.fleet) else { return Ok(()) };
+            let queue: Vec<_> = run.alike().collect();
+            let mut states = run.states.clone();
+            let mut was = Vec::new();
+            for (cluster, alike, parts) in &queue {
+                let request = run.request(cluster);
+                index.select(&request, (cluster, alike.signature), *parts, &states);
+                index.min_raised(alike.signature, *parts, &states);
+                was.push(fewest(&request, &states));
+            }
+            for (cluster, alike, parts) in &queue {
+                let request = run.request(cluster);
+                let signed = (*cluster, alike.signature);
+                let selection = index.select(&request, signed, *parts, &states);
+                let Selection::Selected(selected) = selection else { continue };
+                states.assume(selected.place, request.info(), *parts, &cluster.demand);
+                index.take(selected.place, alike.signature, &states);
+                for ((other, alike, parts), was) in queue.iter().zip(&mut was) {
+                    let now = fewest(&run.request(other), &states);
+                    let is_more = now.iter().zip(&*was).any(|(now, was)| now > was);
+                    *was = now;
+                    if let Some(at) = index.min_raised(alike.signature, *parts, &states) {
+                        let is_raised = at == states.counts.now();
+                        prop_assert_eq!(is_raised, is_more, "{}", other.name);
+                        if is_more { raised.note(1) } else { same.note(1) }
+                    }
+                }
+            }
+            Ok(())
+        });
+        raised.at_least_of(100);
+        same.at_least_of(1000);
+    }
+}

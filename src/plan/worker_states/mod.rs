@@ -126,7 +126,8 @@ impl<'a> WorkerStates<'a> {
         &self.given
     }
 
-    /// A number that changes when a worker changes otherwise than by being given a cluster.
+    /// A number that changes when a worker changes otherwise than by being given a cluster. While it stands, workers have only got
+    /// less to give, so what was refused for want of that is refused still.
     pub(super) fn epoch(&self) -> u64 {
         self.epoch
     }
