@@ -21,6 +21,8 @@ use crate::store::{FolderStore, Limits};
 pub(super) struct InputSource<'a> {
     pub(super) revision: Option<&'a str>,
     pub(super) folder: Option<&'a Path>,
+    /// A folder below that one that is not read.
+    pub(super) except: Option<&'a Path>,
     /// The input branch.
     pub(super) tip: &'a str,
 }
@@ -36,10 +38,8 @@ impl InputSource<'_> {
             let folder = self.folder.ok_or_else(|| Error::NoRepository(PathBuf::from(".")))?;
             let kept = sources.repository.as_ref();
             let kept = kept.map(|repository| cache_file(repository, prefix, "folder.stat"));
-            let (store, root) = match kept {
-                Some(kept) => FolderStore::scan_again(folder, Limits::default(), &kept)?,
-                None => FolderStore::scan(folder, Limits::default())?,
-            };
+            let (store, root) =
+                FolderStore::scan_again(folder, self.except, Limits::default(), kept.as_deref())?;
             sources.folder = Some(store);
             return Ok((nest(&*sources.upper, root, prefix)?, None));
         };

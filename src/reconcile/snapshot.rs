@@ -92,7 +92,8 @@ pub fn open(
     let mut sources = SourceStores { upper: keep.store(), folder: None, beside: None, repository };
     let guessed = || names(sources.repository.as_ref(), &FleetSpec::default(), &prefix).input();
     let tip = fresh.as_ref().map_or_else(guessed, |fresh| fresh.names.input());
-    let read = InputSource { revision: revision.as_deref(), folder: folder.as_deref(), tip: &tip };
+    let (revision, folder) = (revision.as_deref(), folder.as_deref());
+    let read = InputSource { revision, folder, except: observing.except.as_deref(), tip: &tip };
     let (tree, commit) = read.tree(&mut sources, &prefix)?;
     let spec = sources.with(|store| load::fleet_spec(store, tree, &prefix))??;
     let tree = match &observing.crds {

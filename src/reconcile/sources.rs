@@ -26,6 +26,8 @@ pub struct Observing {
     pub missing: MissingBranches,
     /// The folder given with `--crds`: what a look holds objects against in place of the fleet's own definitions.
     pub crds: Option<PathBuf>,
+    /// A folder below the fleet's that is not read: where a look writes what it renders, again and again.
+    pub except: Option<PathBuf>,
 }
 
 /// The stores of one look at a fleet, owned.

@@ -11,7 +11,7 @@ use crate::model::{Dir, Id, Store, StoreError, blob_id};
 
 /// The files of a folder, hashed once and read again when they are asked for.
 ///
-/// Everything below the folder is seen except `.git`, what Git would ignore included; symbolic links
+/// Everything below the folder is seen except `.git` and one folder where that is said, what Git would ignore included; symbolic links
 /// are entries of their own and never followed. The store is read-only: lay an
 /// [`Overlay`](super::Overlay) over it.
 #[derive(Debug)]
@@ -33,26 +33,31 @@ impl FolderStore {
     /// # Errors
     /// The folder, or something in it, cannot be read, or it is larger than the limits.
     pub fn scan(root: &Path, limits: Limits) -> Result<(Self, Id), StoreError> {
-        Self::scanned(root, limits, None, StatCache::default())
+        Self::scanned((root, None), limits, None, StatCache::default())
     }
 
-    /// As [`scan`](Self::scan), without reading again what is as it was when this was called last with the same file to
-    /// keep that in.
+    /// As [`scan`](Self::scan), without what lies below `except`, and without reading again what is as it was when this was called
+    /// last with the same file to keep that in.
     ///
     /// # Errors
     /// As for [`scan`](Self::scan). What cannot be kept is no error.
-    pub fn scan_again(root: &Path, limits: Limits, kept: &Path) -> Result<(Self, Id), StoreError> {
-        Self::scanned(root, limits, Some(kept), StatCache::open(kept))
+    pub fn scan_again(
+        root: &Path,
+        except: Option<&Path>,
+        limits: Limits,
+        kept: Option<&Path>,
+    ) -> Result<(Self, Id), StoreError> {
+        Self::scanned((root, except), limits, kept, kept.map(StatCache::open).unwrap_or_default())
     }
 
     fn scanned(
-        root: &Path,
+        (root, except): (&Path, Option<&Path>),
         limits: Limits,
         kept: Option<&Path>,
         cache: StatCache,
     ) -> Result<(Self, Id), StoreError> {
         let name = format!("the folder `{}`", root.display());
-        let mut scan = FolderScan::new(&name, root, limits, cache);
+        let mut scan = FolderScan::new(&name, root, limits, cache).except(except);
         let (tree, unchanged) = scan.walk()?;
         let (mut files, dirs) = (scan.files, scan.dirs);
         files.sort_unstable_by_key(|(id, _)| *id);
@@ -148,6 +153,29 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_left_out_is_as_if_it_were_not_there() {
+        let files = [("fleet/a.yaml", "same"), ("outside/b.yaml", "same")];
+        let (root, without) = (folder(&files), folder(&files));
+        fs::create_dir_all(root.path().join("sub/out")).unwrap();
+        fs::write(root.path().join("sub/out/c.yaml"), "same").unwrap();
+        let (whole, tree) = FolderStore::scan(without.path(), Limits::default()).unwrap();
+        let scan = |except: Option<&str>| {
+            let except = except.map(|except| root.path().join(except));
+            FolderStore::scan_again(root.path(), except.as_deref(), Limits::default(), None)
+                .unwrap()
+        };
+        for except in ["sub/out", "sub", "fleet/../sub/out/"] {
+            let (store, seen) = scan(Some(except));
+            assert_eq!((seen, store.files.len()), (tree, whole.files.len()), "{except}");
+        }
+        // A file, what is not there, the folder itself and what lies above it leave nothing out.
+        let (_, all) = scan(None);
+        for except in ["fleet/a.yaml", "nowhere", "", ".."] {
+            assert_eq!(scan(Some(except)).1, all, "{except}");
+        }
+    }
+
+    #[test]
     fn a_file_that_changed_is_an_error_and_not_other_bytes() {
         let root = folder(&[("a", "before")]);
         let (store, tree) = FolderStore::scan(root.path(), Limits::default()).unwrap();
@@ -202,7 +230,8 @@ mod tests {
         let kept = beside.path().join("folder.stat");
         let look = || {
             let cache = StatCache::opened_at(&kept, i64::MAX);
-            FolderStore::scanned(root.path(), Limits::default(), Some(&kept), cache).unwrap()
+            FolderStore::scanned((root.path(), None), Limits::default(), Some(&kept), cache)
+                .unwrap()
         };
         let (first, tree) = look();
         let (again, same) = look();

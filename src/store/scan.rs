@@ -49,6 +49,8 @@ pub(super) struct FolderScan<'a> {
     path: PathBuf,
     /// How many bytes of that stand before what is below the root.
     above: usize,
+    /// The folder below the root that is left out.
+    except: Option<PathBuf>,
     cache: StatCache,
     /// Those that were hashed, in the order of the walk.
     pub(super) files: Vec<(Id, ScannedFile)>,
@@ -59,7 +61,18 @@ impl<'a> FolderScan<'a> {
     pub(super) fn new(store: &'a str, root: &Path, limits: Limits, cache: StatCache) -> Self {
         let (files, dirs) = (Vec::new(), BTreeMap::new());
         let above = root.join("x").as_os_str().len() - 1;
-        Self { store, limits, entries: 0, path: root.to_owned(), above, cache, files, dirs }
+        let (path, except) = (root.to_owned(), None);
+        Self { store, limits, entries: 0, path, above, except, cache, files, dirs }
+    }
+
+    /// Leaves a folder out, where it lies below the root.
+    pub(super) fn except(mut self, folder: Option<&Path>) -> Self {
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        let below = folder.and_then(real).zip(real(&self.path));
+        let below =
+            below.and_then(|(folder, root)| Some(folder.strip_prefix(root).ok()?.to_owned()));
+        self.except = below.filter(|below| !below.as_os_str().is_empty());
+        self
     }
 
     /// Walks the folder and returns its id, and the files that are as they were; what was hashed is kept for the next walk.
@@ -111,6 +124,9 @@ impl<'a> FolderScan<'a> {
         // The entry's own metadata: a symbolic link is looked at, never followed.
         let about = item.metadata().map_err(|e| medium(self.store, "looking at", &self.path, e))?;
         if about.is_dir() {
+            if self.is_left_out() {
+                return Ok(None);
+            }
             let id = self.folder(depth + 1)?;
             return Ok((id != Id::EMPTY_DIR).then_some(Entry { kind: EntryKind::Dir, id }));
         }
@@ -118,7 +134,7 @@ impl<'a> FolderScan<'a> {
             // Sockets, pipes and devices: Git does not see them either.
             return Ok(None);
         };
-        let below = &self.path.as_os_str().as_encoded_bytes()[self.above..];
+        let below = below(&self.path, self.above);
         if let Some(id) = self.cache.known(below, &about) {
             return Ok(Some(Entry { kind, id }));
         }
@@ -130,6 +146,11 @@ impl<'a> FolderScan<'a> {
         Ok(Some(Entry { kind, id }))
     }
 
+    fn is_left_out(&self) -> bool {
+        let here = below(&self.path, self.above);
+        self.except.as_ref().is_some_and(|except| except.as_os_str().as_encoded_bytes() == here)
+    }
+
     fn too_large(&self, bound: &str) -> StoreError {
         StoreError::Medium {
             store: self.store.to_owned(),
@@ -139,6 +160,11 @@ impl<'a> FolderScan<'a> {
             ),
         }
     }
+}
+
+/// What of a path is behind so many bytes.
+fn below(path: &Path, above: usize) -> &[u8] {
+    &path.as_os_str().as_encoded_bytes()[above..]
 }
 
 fn kind_of(about: &Metadata) -> Option<EntryKind> {

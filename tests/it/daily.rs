@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Lines, PipeReader, pipe};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use crate::support::reconciled::{Ran, Reconciled};
 use crate::support::{git, people};
@@ -197,33 +197,69 @@ spec:
   deletionPolicy: Delete
 ";
 
+/// What a program says that goes on, its notes included, until one of these is to be heard.
+struct Heard(Lines<BufReader<PipeReader>>);
+
+impl Heard {
+    fn until(&mut self, is_it: impl Fn(&str) -> bool) -> String {
+        loop {
+            let line = self.0.next().expect("the program goes on").unwrap();
+            assert!(!line.starts_with("note: "), "a look failed: {line} {:?}", self.0.next());
+            if is_it(&line) {
+                return line;
+            }
+        }
+    }
+}
+
+/// `carp render --watch` into a folder below the fleet's own: what carp writes is no save of a person's.
+fn watched(fleet: &Reconciled) -> (Child, Heard) {
+    let mut command = people::carp(&fleet.path(), &["render", "--out", "out", "--watch"]);
+    let (reader, writer) = pipe().unwrap();
+    command.stdout(writer.try_clone().unwrap()).stderr(writer);
+    (command.spawn().unwrap(), Heard(BufReader::new(reader).lines()))
+}
+
 #[test]
 fn a_render_is_made_again_on_every_save() {
     let fleet = example();
-    // Below the fleet's own folder: what carp writes is no save of a person's.
-    let mut command = people::carp(&fleet.path(), &["render", "--out", "out", "--watch"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let mut noted = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let first = told.find(|line| line.starts_with("tree ")).unwrap();
+    let (mut child, mut told) = watched(&fleet);
+    let first = told.until(|line| line.starts_with("tree "));
     let (new, carp_yaml) =
         (fleet.path().join("fleet/shop/new.yaml"), fleet.path().join("carp.yaml"));
     fs::write(&new, NEW_ONE).unwrap();
-    let saved = told.find(|line| line.starts_with("wrote ")).unwrap();
-    let written = told.find(|line| line.ends_with("/clusters/new-one/cluster.yaml")).unwrap();
+    let saved = told.until(|line| line.starts_with("wrote "));
+    let written = told.until(|line| line.ends_with("/clusters/new-one/cluster.yaml"));
     let made = fleet.path().join("out").join(written.trim_start_matches("  ~ "));
     assert!(fs::read_to_string(&made).unwrap().contains("new-one"), "{saved}");
     // What does not load takes nothing away.
     let whole = fs::read_to_string(&carp_yaml).unwrap();
     fs::write(&carp_yaml, format!("{whole}  nope: 1\n")).unwrap();
-    assert!(noted.any(|line| line == "nothing is written until that is mended"));
+    told.until(|line| line == "nothing is written until that is mended");
     assert!(made.exists());
     fs::write(&carp_yaml, whole).unwrap();
     fs::remove_file(&new).unwrap();
-    let back = told.find(|line| line.ends_with(&first)).unwrap();
+    let back = told.until(|line| line.ends_with(&first));
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!made.exists(), "{back}");
+}
+
+#[test]
+fn what_was_rendered_before_is_not_read_while_it_is_written() {
+    let fleet = example();
+    let (mut child, mut told) = watched(&fleet);
+    let first = told.until(|line| line.starts_with("tree "));
+    // They have a file of the same bytes as all others, which go first: whoever read it from one of them would find it gone.
+    let new = fleet.path().join("fleet/shop/new.yaml");
+    let named = |number| NEW_ONE.replace("name: new-one", &format!("name: a-{number}"));
+    let many: Vec<String> = (0..40).map(named).collect();
+    fs::write(&new, many.join("---\n")).unwrap();
+    told.until(|line| line.starts_with("wrote "));
+    fs::remove_file(&new).unwrap();
+    told.until(|line| line.ends_with(&first));
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]

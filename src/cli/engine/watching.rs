@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::{Context, Error, FleetArgs, ObservedArgs};
 use super::open::{as_reconcile, find, look_for, write_out};
 use super::{RenderPart, Rendered};
-use crate::reconcile::Keep;
+use crate::reconcile::{Keep, Observing};
 use crate::store::{FilesStand, Prune};
 
 /// What is rendered again and again: the files of a folder as they stand.
@@ -55,7 +55,10 @@ impl<'a> Watching<'a> {
         self.stand = now;
         let _progress = context.progress("rendering the fleet");
         let asked = (Keep::Bytes, self.part.sought());
-        let look = look_for(context, self.fleet, &as_reconcile(self.observed), asked)?;
+        // What was written last time goes or changes while this is written, so nothing may be read there.
+        let except = Some(self.out.to_owned());
+        let observing = Observing { except, ..as_reconcile(self.observed) };
+        let look = look_for(context, self.fleet, &observing, asked)?;
         if look.opened.proposal.stopped {
             let (changed, files) = (crate::store::CheckedOut::default(), 0);
             return Ok(Some(Rendered { opened: look.opened, changed, files }));
