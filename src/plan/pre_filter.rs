@@ -17,7 +17,7 @@ impl<'a> SpreadState<'a> {
     /// the domain that a worker is for itself is known.
     fn take_in_the_unknown(&mut self, part: Option<&PartCounts<'a>>, states: &WorkerStates<'a>) {
         for worker in states.unloaded().filter(|_| self.refuses) {
-            let there = part.zip(states.place(worker)).map_or(0, |(part, at)| part.on(at).len());
+            let there = part.zip(states.place(worker)).map_or(0, |(part, at)| part.on(at));
             let there = there as u64;
             if self.key == topology::WORKER {
                 self.counts.insert(worker.as_str(), there);
@@ -151,7 +151,7 @@ fn spread<'a>(
         };
         for (scene, part) in pre_filter.iter_mut().zip(&parts) {
             let Some(domain) = topology::domain(scene.key, worker) else { continue };
-            let there = part.map_or(0, |part| part.on(place).len() as u64);
+            let there = part.map_or(0, |part| part.on(place) as u64);
             *scene.counts.entry(domain).or_default() += there;
         }
     }
@@ -195,9 +195,9 @@ fn apart<'a>(
             taken: BTreeMap::new(),
             anywhere: None,
         };
-        for (place, names) in parts.into_iter().flat_map(PartCounts::workers) {
-            let others = names.iter().filter(|name| **name != info.name);
-            let Some(&first) = others.min() else { continue };
+        for (place, names) in parts.into_iter().flat_map(PartCounts::clusters) {
+            let others = names.filter(|name| *name != info.name);
+            let Some(first) = others.min() else { continue };
             scene.occupy((place, counts.worker(place)), first, states);
         }
         let says = !scene.taken.is_empty() || scene.anywhere.is_some();

@@ -1,35 +1,102 @@
 //! The clusters of one part of a group, by the worker on which they are.
 
 use crate::model::Name;
+use crate::plan::lookup::LookupMap;
 
 /// The clusters of one part of a group.
 #[derive(Clone, Debug, Default)]
 pub(in crate::plan) struct PartCounts<'a> {
     /// At which binding it changed last.
     pub(super) changed: u64,
-    /// In the order of the places.
+    /// In no order.
     there: Vec<ClustersThere<'a>>,
+    /// Where the workers are in it, by place, once these are too many to be looked through.
+    index: Option<Box<LookupMap<usize, usize>>>,
     /// The places of the workers of those that came, in that order.
-    pub(in crate::plan) arrivals: Vec<usize>,
+    arrivals: Few<usize>,
 }
+
+/// The most workers of a part that are looked through.
+const FEW: usize = if cfg!(test) { 2 } else { 8 };
 
 /// The clusters of a part on one worker.
 #[derive(Clone, Debug)]
 struct ClustersThere<'a> {
     place: usize,
     /// In no order, at least one.
-    names: Vec<&'a Name>,
+    names: Few<&'a Name>,
+}
+
+/// A list of which the first stands where the list does: most parts are of one cluster, and there may be as many as clusters.
+#[derive(Clone, Debug)]
+struct Few<T> {
+    first: Option<T>,
+    others: Vec<T>,
+}
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Self { first: None, others: Vec::new() }
+    }
+}
+
+impl<T: Copy> Few<T> {
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.others.len()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = T> {
+        self.first.iter().chain(&self.others).copied()
+    }
+
+    /// Those behind so many.
+    fn behind(&self, count: usize) -> impl Iterator<Item = T> {
+        let first = self.first.iter().skip(count);
+        first.chain(self.others.iter().skip(count.saturating_sub(1))).copied()
+    }
+
+    fn push(&mut self, one: T) {
+        if self.first.is_none() {
+            self.first = Some(one);
+        } else {
+            self.others.push(one);
+        }
+    }
+
+    fn remove(&mut self, is_it: impl Fn(T) -> bool) {
+        self.others.retain(|other| !is_it(*other));
+        if self.first.is_some_and(is_it) {
+            self.first = self.others.pop();
+        }
+    }
 }
 
 impl<'a> PartCounts<'a> {
-    /// Those on the worker at a place, in no order.
-    pub(in crate::plan) fn on(&self, place: usize) -> &[&'a Name] {
-        self.find(place).map_or(&[], |at| &self.there[at].names)
+    /// How many are on the worker at a place.
+    pub(in crate::plan) fn on(&self, place: usize) -> usize {
+        self.find(place).map_or(0, |at| self.there[at].names.len())
     }
 
-    /// The places of the workers that have some, each with these in no order.
-    pub(in crate::plan) fn workers(&self) -> impl Iterator<Item = (usize, &[&'a Name])> {
-        self.there.iter().map(|there| (there.place, &*there.names))
+    /// The places of the workers that have some, in no order, each with how many.
+    pub(in crate::plan) fn workers(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.there.iter().map(|there| (there.place, there.names.len()))
+    }
+
+    /// The same, each with who is there, in no order.
+    pub(in crate::plan) fn clusters(
+        &self,
+    ) -> impl Iterator<Item = (usize, impl Iterator<Item = &'a Name>)> {
+        self.there.iter().map(|there| (there.place, there.names.iter()))
+    }
+
+    /// How many came.
+    pub(in crate::plan) fn arrivals(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// The places of the workers of those that came after so many, in that order.
+    pub(in crate::plan) fn arrivals_after(&self, count: usize) -> impl Iterator<Item = usize> {
+        self.arrivals.behind(count)
     }
 
     /// Whether there are none.
@@ -39,8 +106,8 @@ impl<'a> PartCounts<'a> {
 
     /// Adds those that were on a worker before anything was placed.
     pub(super) fn add(&mut self, place: usize, names: Vec<&'a Name>) {
-        if !names.is_empty() {
-            *self.names(place) = names;
+        if let Some((first, others)) = names.split_first() {
+            *self.names(place) = Few { first: Some(first), others: others.to_vec() };
         }
     }
 
@@ -48,41 +115,56 @@ impl<'a> PartCounts<'a> {
     pub(super) fn arrive(&mut self, place: usize, (name, is_new): (&'a Name, bool), now: u64) {
         self.changed = now;
         let names = self.names(place);
-        debug_assert!(!is_new || !names.contains(&name), "{name} waits and is placed");
-        if !is_new && names.contains(&name) {
+        let is_there = || names.iter().any(|there| there == name);
+        debug_assert!(!is_new || !is_there(), "{name} waits and is placed");
+        if !is_new && is_there() {
             return;
         }
         names.push(name);
-        if self.arrivals.is_empty() {
-            self.arrivals.reserve_exact(1);
-        }
         self.arrivals.push(place);
     }
 
     /// Takes one off a worker.
     pub(super) fn leave(&mut self, place: usize, name: &Name) {
-        let Ok(at) = self.find(place) else { return };
+        let Some(at) = self.find(place) else { return };
         let names = &mut self.there[at].names;
-        names.retain(|there| *there != name);
-        if names.is_empty() {
-            self.there.remove(at);
+        names.remove(|there| there == name);
+        if names.len() == 0 {
+            self.there.swap_remove(at);
+            self.index = None;
         }
     }
 
-    fn names(&mut self, place: usize) -> &mut Vec<&'a Name> {
+    fn names(&mut self, place: usize) -> &mut Few<&'a Name> {
         if self.there.is_empty() {
-            // Most parts are small, and there may be as many as clusters.
             self.there.reserve_exact(1);
         }
-        let at = self.find(place).unwrap_or_else(|at| {
-            self.there.insert(at, ClustersThere { place, names: Vec::with_capacity(1) });
-            at
+        let at = self.find(place).unwrap_or_else(|| {
+            self.there.push(ClustersThere { place, names: Few::default() });
+            self.note_last();
+            self.there.len() - 1
         });
         &mut self.there[at].names
     }
 
-    fn find(&self, place: usize) -> Result<usize, usize> {
-        self.there.binary_search_by_key(&place, |there| there.place)
+    fn find(&self, place: usize) -> Option<usize> {
+        match &self.index {
+            Some(index) => index.get(&place).copied(),
+            None => self.there.iter().position(|there| there.place == place),
+        }
+    }
+
+    /// Adds the last worker to the index, and all of them where there is none.
+    fn note_last(&mut self) {
+        if self.there.len() <= FEW {
+            return;
+        }
+        let places = self.there.iter().map(|there| there.place).zip(0..);
+        if let Some(index) = &mut self.index {
+            index.extend(places.skip(index.len()));
+        } else {
+            self.index = Some(Box::new(places.collect()));
+        }
     }
 }
 
@@ -95,11 +177,11 @@ mod tests {
     }
 
     fn told(part: &PartCounts<'_>) -> String {
-        let worker = |(place, names): (usize, &[&Name])| {
-            let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        let clusters = part.clusters().map(|(place, names)| {
+            let names: Vec<&str> = names.map(Name::as_str).collect();
             format!("{place}: {}", names.join(" "))
-        };
-        part.workers().map(worker).collect::<Vec<_>>().join("; ")
+        });
+        clusters.collect::<Vec<_>>().join("; ")
     }
 
     #[test]
@@ -111,8 +193,10 @@ mod tests {
         part.arrive(7, (&c, true), 1);
         part.arrive(4, (&a, true), 2);
         assert_eq!(told(&part), "4: b a; 7: c");
-        assert_eq!((part.on(4).len(), part.on(5).len(), part.changed), (2, 0, 2));
-        assert_eq!(part.arrivals, [7, 4]);
+        assert_eq!((part.on(4), part.on(5), part.changed), (2, 0, 2));
+        assert_eq!(part.workers().collect::<Vec<_>>(), [(4, 2), (7, 1)]);
+        let after = |count| part.arrivals_after(count).collect::<Vec<_>>();
+        assert_eq!([after(0), after(1), after(2)], [vec![7, 4], vec![4], vec![]]);
         part.leave(4, &b);
         part.leave(5, &b);
         part.leave(7, &c);
@@ -127,8 +211,8 @@ mod tests {
         let mut part = PartCounts::default();
         part.add(1, vec![&a]);
         part.arrive(1, (&a, false), 3);
-        assert_eq!((part.on(1).len(), part.arrivals.len(), part.changed), (1, 0, 3));
+        assert_eq!((part.on(1), part.arrivals(), part.changed), (1, 0, 3));
         part.arrive(2, (&a, false), 4);
-        assert_eq!((told(&part), &*part.arrivals), ("1: a; 2: a".to_owned(), &[2][..]));
+        assert_eq!((told(&part), part.arrivals()), ("1: a; 2: a".to_owned(), 1));
     }
 }

@@ -7,6 +7,7 @@ use super::Counts;
 use super::here::Here;
 use crate::model::{Counted, CountedLock, Name};
 use crate::plan::deletion::Deletions;
+use crate::plan::group::Values;
 use crate::plan::policy::Policies;
 use crate::plan::world::{World, check};
 
@@ -121,7 +122,7 @@ fn what_stands_on_workers_that_are_not_of_the_run_counts_for_those_alone() {
     let policies = Policies::of(&world.fleet);
     let names: Vec<Name> = ["w1", "w3", "w5"].map(|name| Name::parse(name).unwrap()).into();
     let mut counts = Counts::new(&input, &policies, &Deletions::new(), names.iter().collect());
-    let (group, values) = (counts.groups()[0], vec!["default"]);
+    let (group, values) = (counts.groups()[0], Values::from_iter(["default"]));
     let cluster = &world.fleet.clusters["c"].name;
     let others: Vec<Name> = ["w0", "w2", "w4", "w6"].map(|name| Name::parse(name).unwrap()).into();
     // In the order of the names, as they come.
@@ -130,7 +131,8 @@ fn what_stands_on_workers_that_are_not_of_the_run_counts_for_those_alone() {
         counts.add(worker, Here { groups, ..Here::default() });
     }
     let part = counts.part(&group, &values).unwrap();
-    let there: Vec<&str> = part.workers().map(|(place, _)| counts.worker(place).as_str()).collect();
+    let places: BTreeSet<usize> = part.workers().map(|(place, _)| place).collect();
+    let there: Vec<&str> = places.into_iter().map(|place| counts.worker(place).as_str()).collect();
     assert_eq!(there, ["w1", "w3", "w5", "w0", "w2", "w4", "w6"]);
     let c = &world.fleet.clusters["c"];
     for worker in names.iter().chain(&others) {

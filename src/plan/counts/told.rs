@@ -56,8 +56,9 @@ fn count_rows<'s, 'a, K>(
     let mut sorted: Vec<(&GroupPart<'a>, &PartCounts<'a>)> = told.collect();
     sorted.sort_unstable_by_key(|(part, _)| *part);
     let part = |(part, counts): &(&'s GroupPart<'a>, &'s PartCounts<'a>)| {
-        let by_worker = counts.workers().map(|(place, names)| (place, names.len()));
-        (part.1.as_slice(), by_worker.collect())
+        let mut by_worker: Vec<(usize, usize)> = counts.workers().collect();
+        by_worker.sort_unstable();
+        (&*part.1, by_worker)
     };
     let by_rule = sorted.chunk_by(|one, other| one.0.0 == other.0.0);
     by_rule.map(|of| (&rules[of[0].0.0], of.iter().map(part).collect())).collect()

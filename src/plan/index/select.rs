@@ -82,7 +82,7 @@ impl<'a> Index<'a> {
                 apart_by_worker.push(part);
             }
         }
-        let accept = |place: usize| apart_by_worker.iter().all(|part| part.on(place).is_empty());
+        let accept = |place: usize| apart_by_worker.iter().all(|part| part.on(place) == 0);
         let accept = (!apart_by_worker.is_empty()).then_some(&accept as &dyn Fn(usize) -> bool);
         let demand = NumberedDemand { number: rules.demand, amounts: request.demand() };
         let open = (!open.is_empty()).then_some(&**open);
@@ -179,7 +179,7 @@ impl<'a> Index<'a> {
                 topology: &rule.topology_key,
                 needed: needed.clone(),
                 group: *group,
-                values: Values::new(),
+                values: Values::default(),
             },
             tallies: LookupMap::default(),
         };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::keys::RequestKey;
 use crate::model::topology;
-use crate::plan::counts::PartNumber;
+use crate::plan::counts::{PartCounts, PartNumber};
 use crate::plan::group::{Group, Values};
 use crate::plan::worker_states::WorkerStates;
 
@@ -87,9 +87,9 @@ impl<'a> Tally<'a> {
         let mut counts = vec![None; domains.names.len()];
         for place in (0..states.len()).filter(|place| eligible[*place]) {
             let Some(domain) = domains.of[place] else { continue };
-            *counts[domain].get_or_insert(0) += part.map_or(0, |part| part.on(place).len() as u64);
+            *counts[domain].get_or_insert(0) += part.map_or(0, |part| part.on(place) as u64);
         }
-        let arrivals = part.map_or(0, |part| part.arrivals.len());
+        let arrivals = part.map_or(0, PartCounts::arrivals);
         let (min, min_raised) = (fewest(&counts), states.counts.now());
         Self { counts, domains, eligible, group, values, part: number, arrivals, min, min_raised }
     }
@@ -103,15 +103,15 @@ impl<'a> Tally<'a> {
         }
         let Some(number) = self.part else { return };
         let (_, part) = states.counts.numbered_part(number);
-        if part.arrivals.len() == self.arrivals {
+        if part.arrivals() == self.arrivals {
             return;
         }
-        for place in &part.arrivals[self.arrivals..] {
-            if let Some(domain) = self.domains.of[*place].filter(|_| self.eligible[*place]) {
+        for place in part.arrivals_after(self.arrivals) {
+            if let Some(domain) = self.domains.of[place].filter(|_| self.eligible[place]) {
                 *self.counts[domain].get_or_insert(0) += 1;
             }
         }
-        self.arrivals = part.arrivals.len();
+        self.arrivals = part.arrivals();
         let min = fewest(&self.counts);
         if min > self.min {
             (self.min, self.min_raised) = (min, states.counts.now());

@@ -177,12 +177,12 @@ fn domains_of<'a>(
     part: &PartCounts<'a>,
 ) -> Domains<'a> {
     let mut domains = Domains::new();
-    for (place, names) in part.workers() {
+    for (place, names) in part.clusters() {
         let document = run.states.get_at(place).and_then(|candidate| candidate.worker);
         let Some(domain) = document.and_then(|worker| topology::domain(term.key, worker)) else {
             continue;
         };
-        for &name in names {
+        for name in names {
             let (first, second) = domains.entry(domain).or_insert((name, None));
             if name < *first {
                 second.replace(std::mem::replace(first, name));
