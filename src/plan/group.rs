@@ -104,8 +104,7 @@ impl ClusterSelection<'_> {
     }
 }
 
-/// The values of the labels by which the clusters of a [`Group`] are told apart, and their tenant where that does, too.
-pub(super) type Values<'a> = Vec<&'a str>;
+pub(super) use super::values::Values;
 
 impl<'a> Group<'a> {
     /// The part of the group in which a cluster is, or would be: `None` where it lacks a label.

@@ -56,6 +56,7 @@ mod term;
 mod toleration;
 mod transfer;
 mod unloaded;
+mod values;
 mod version;
 mod worker_states;
 
