@@ -57,6 +57,18 @@ impl<'a> Membership<'a> {
         NumberedParts { groups, keepers, spread, apart, owners: &self.apart }
     }
 
+    /// The number of a cluster's part of a group, where it comes to that part.
+    fn of_group(&self, group: usize, numbers: &[PartNumber]) -> Option<PartNumber> {
+        let at = self.groups.iter().position(|other| *other == group)?;
+        Some(numbers[at])
+    }
+
+    /// The same of those from whom a rule keeps it away.
+    fn of_rule(&self, rule: usize, numbers: &[PartNumber]) -> Option<PartNumber> {
+        let at = self.rules.iter().position(|other| *other == rule)?;
+        Some(numbers[self.groups.len() + at])
+    }
+
     /// How many parts are numbered of each cluster.
     pub(in crate::plan) fn parts(&self) -> usize {
         self.groups.len() + self.rules.len() + self.spread.len() + self.apart.len()
@@ -111,16 +123,26 @@ impl<'a> Counts<'a> {
         numbers: &mut Vec<PartNumber>,
     ) {
         numbers.reserve(membership.parts());
+        let begin = numbers.len();
         self.number_members(membership, info, numbers);
         for group in &membership.spread {
-            numbers.push(self.number_of_group(*group, info));
+            let known = membership.of_group(*group, &numbers[begin..]);
+            numbers.push(known.unwrap_or_else(|| self.number_of_group(*group, info)));
         }
         for owner in &membership.apart {
-            numbers.push(match *owner {
-                RuleOwnerPlace::Own(group) => self.number_of_group(group, info),
+            let known = &numbers[begin..];
+            let number = match *owner {
+                RuleOwnerPlace::Own(group) => {
+                    let known = membership.of_group(group, known);
+                    known.unwrap_or_else(|| self.number_of_group(group, info))
+                }
                 // There may be as many as there are other clusters, and mostly nobody is in one.
-                RuleOwnerPlace::Placed(rule) => self.keepers_about(rule, info),
-            });
+                RuleOwnerPlace::Placed(rule) => {
+                    let known = membership.of_rule(rule, known);
+                    known.unwrap_or_else(|| self.keepers_about(rule, info))
+                }
+            };
+            numbers.push(number);
         }
     }
 
