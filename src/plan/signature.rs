@@ -31,9 +31,16 @@ pub(super) struct Signatures<'a> {
     /// By the labels that selectors read.
     selections: LookupSet<SelectedBy<'a>>,
     numbers: LookupSet<[usize; 4]>,
+    /// What was read of clusters of which rules read the same: mostly it is found here, and at once.
+    known: LookupMap<SignatureFragments, usize>,
     /// Kept for its room: what is read of the cluster that is looked at.
     read: SelectedBy<'a>,
 }
+
+/// What a signature is worked out of: the number of the tenant, the document and the amounts by their place in memory, and the number
+/// of what selectors read.
+type SignatureFragments =
+    (usize, *const ManagedClusterSpec, *const BTreeMap<String, Quantity>, usize);
 
 /// The labels of a cluster that selectors read, and its name, without a key, where one names it.
 type SelectedBy<'a> = Vec<(&'a str, &'a str)>;
@@ -82,19 +89,24 @@ impl<'a> Signatures<'a> {
             amounts: LookupSet::default(),
             selections: LookupSet::default(),
             numbers: LookupSet::default(),
+            known: LookupMap::default(),
             read: Vec::new(),
         }
     }
 
     /// The signature of a cluster.
     pub(super) fn of(&mut self, cluster: &'a Cluster) -> usize {
-        let parts = [
-            number(&mut self.tenants, cluster.tenant.as_str()),
-            self.spec(cluster),
-            self.demand(&cluster.demand),
-            self.selection(cluster),
-        ];
-        number(&mut self.numbers, parts)
+        let tenant = number(&mut self.tenants, cluster.tenant.as_str());
+        let selection = self.selection(cluster);
+        let (spec, demand) = (&raw const *cluster.spec, &raw const *cluster.demand);
+        let read = (tenant, spec, demand, selection);
+        if let Some(known) = self.known.get(&read) {
+            return *known;
+        }
+        let parts = [tenant, self.spec(cluster), self.demand(&cluster.demand), selection];
+        let signature = number(&mut self.numbers, parts);
+        self.known.insert(read, signature);
+        signature
     }
 
     fn spec(&mut self, cluster: &'a Cluster) -> usize {
