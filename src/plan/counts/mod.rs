@@ -75,7 +75,7 @@ pub(super) struct Counts<'a> {
     /// How many of them are of the run.
     of_run: usize,
     /// The tenants that have a quota.
-    tenants: BTreeMap<&'a str, Usage<'a>>,
+    tenants: LookupMap<&'a str, Usage<'a>>,
     /// What the next run need not count.
     counted: Arc<Counted>,
     /// How many of the locks were counted row by row.
@@ -94,6 +94,8 @@ pub(super) struct Membership<'a> {
     spread: Vec<usize>,
     /// Who has the rules of anti-affinity that are about them.
     apart: Vec<RuleOwnerPlace>,
+    /// The number of their tenant among those that have a quota.
+    tenant: Option<usize>,
 }
 
 /// A cluster with a place.
@@ -158,7 +160,8 @@ impl<'a> Counts<'a> {
             self.add(worker, here);
         }
         for (info, of_quota) in locks.kept() {
-            self.take(info, &of_quota);
+            let tenant = self.tenants.get_index_of(info.tenant);
+            self.grant(tenant, info.location, &of_quota);
         }
         self.counted = Arc::new(counted);
     }
@@ -177,7 +180,7 @@ impl<'a> Counts<'a> {
         come(&mut self.groups, self.asked.groups().len(), here.groups);
         come(&mut self.keepers, self.asked.anti_affinity().len(), here.keepers);
         for ((tenant, location), takes) in here.tenants {
-            self.grant(tenant, location, &takes);
+            self.grant(self.tenants.get_index_of(tenant), location, &takes);
         }
     }
 
@@ -212,12 +215,10 @@ impl<'a> Counts<'a> {
         }
     }
 
-    fn take(&mut self, info: ClusterInfo<'a>, of_quota: &Resources) {
-        self.grant(info.tenant, info.location, of_quota);
-    }
-
-    fn grant(&mut self, tenant: &str, location: &'a str, of_quota: &Resources) {
-        let Some(usage) = self.tenants.get_mut(tenant) else { return };
+    /// What the clusters of the tenant with a number take is more by that.
+    fn grant(&mut self, tenant: Option<usize>, location: &'a str, of_quota: &Resources) {
+        let usage = tenant.and_then(|number| self.tenants.get_index_mut(number));
+        let Some((_, usage)) = usage else { return };
         usage.changed = self.now;
         amounts::add(&mut usage.total, of_quota);
         amounts::add(usage.locations.entry(location).or_default(), of_quota);

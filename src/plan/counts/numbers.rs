@@ -34,6 +34,8 @@ pub(in crate::plan) struct NumberedParts<'p> {
     pub(in crate::plan) apart: &'p [PartNumber],
     /// Who has these rules.
     owners: &'p [RuleOwnerPlace],
+    /// The number of its tenant among those that have a quota.
+    tenant: Option<usize>,
 }
 
 impl<'a> Membership<'a> {
@@ -45,7 +47,7 @@ impl<'a> Membership<'a> {
     /// The parts to which a cluster comes, as [`Counts::number_members`] numbers them.
     pub(in crate::plan) fn members<'p>(&self, numbers: &'p [PartNumber]) -> NumberedParts<'p> {
         let (groups, keepers) = numbers.split_at(self.groups.len());
-        NumberedParts { groups, keepers, spread: &[], apart: &[], owners: &[] }
+        NumberedParts { groups, keepers, spread: &[], apart: &[], owners: &[], tenant: self.tenant }
     }
 
     /// The parts of a cluster, as [`Counts::number_parts`] numbers them.
@@ -54,7 +56,7 @@ impl<'a> Membership<'a> {
         let (keepers, numbers) = numbers.split_at(self.rules.len());
         let (spread, apart) = numbers.split_at(self.spread.len());
         let apart = &apart[..self.apart.len()];
-        NumberedParts { groups, keepers, spread, apart, owners: &self.apart }
+        NumberedParts { groups, keepers, spread, apart, owners: &self.apart, tenant: self.tenant }
     }
 
     /// The number of a cluster's part of a group, where it comes to that part.
@@ -97,6 +99,7 @@ impl<'a> Counts<'a> {
             keys: keys.into_iter().collect(),
             spread: spread.iter().filter_map(|group| self.place(group)).collect(),
             apart: own.chain(of_others).collect(),
+            tenant: self.tenants.get_index_of(info.tenant),
         }
     }
 
@@ -242,7 +245,7 @@ impl<'a> Counts<'a> {
     ) -> u64 {
         let of_spread = parts.spread.iter().flatten().map(|number| self.groups[*number].changed);
         let of_apart = self.kept_apart(parts, cluster).map(|part| part.changed);
-        let of_tenant = self.changed_of_tenant(&cluster.tenant);
+        let of_tenant = parts.tenant.map_or(0, |number| self.tenants[number].changed);
         of_spread.chain(of_apart).max().unwrap_or(0).max(of_tenant)
     }
 
@@ -265,7 +268,7 @@ impl<'a> Counts<'a> {
         for number in parts.keepers.iter().flatten() {
             self.keepers[*number].arrive(place, (info.name, is_new), self.now);
         }
-        self.take(info, &taking.of_quota());
+        self.grant(parts.tenant, info.location, &taking.of_quota());
     }
 }
 

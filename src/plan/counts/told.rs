@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Counts, GroupPart, PartCounts, Parts};
+use super::{Counts, GroupPart, PartCounts, Parts, Usage};
 use crate::model::Resources;
 use crate::plan::group::{self, AntiAffinityTerm, Group};
 use crate::plan::policy::Policies;
@@ -23,10 +23,12 @@ impl<'a> Counts<'a> {
         });
         let asked: BTreeSet<Group<'a>> = of_policies.chain(rows).collect();
         let places = asked.iter().filter_map(|group| self.asked.place(group)).collect();
+        let tenants = self.tenants.iter().map(|(tenant, usage)| (*tenant, usage));
+        let tenants: BTreeMap<&str, &Usage<'_>> = tenants.collect();
         CountsContext {
             groups: count_rows(self.asked.groups(), &self.groups, Some(&places)),
             keepers: count_rows(self.asked.anti_affinity(), &self.keepers, None),
-            tenants: self.tenants.iter().map(|(t, u)| (*t, &u.total, &u.locations)).collect(),
+            tenants: tenants.into_iter().map(|(t, u)| (t, &u.total, &u.locations)).collect(),
         }
     }
 }
