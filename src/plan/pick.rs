@@ -15,12 +15,9 @@ pub(super) struct Pick {
 /// What is taken over from a [`Pick`]: the places of the two in the worker states, and what told them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SelectedWorker {
-    /// The best worker.
-    pub(super) place: usize,
-    /// Which group of the policy's affinity it is in.
-    pub(super) group: Option<usize>,
-    /// The second one, and the term that told them apart.
-    pub(super) runner_up: Option<(usize, Term)>,
+    place: u32,
+    group: Option<u32>,
+    runner_up: Option<(u32, Term)>,
 }
 
 /// What is known of a cluster without asking any worker.
@@ -34,16 +31,44 @@ pub(super) enum Selection {
     Unknown,
 }
 
+/// A place or a number in half of the room: one is kept of every cluster that is given a worker.
+fn small(number: usize) -> u32 {
+    u32::try_from(number).expect("there is memory for fewer workers, and for fewer groups")
+}
+
 impl SelectedWorker {
+    /// The worker at a place, in a group of the policy's affinity, with the place of the second one and the term that told them
+    /// apart.
+    pub(super) fn new(
+        place: usize,
+        group: Option<usize>,
+        runner_up: Option<(usize, Term)>,
+    ) -> Self {
+        let runner_up = runner_up.map(|(place, term)| (small(place), term));
+        Self { place: small(place), group: group.map(small), runner_up }
+    }
+
+    /// The place of the best worker.
+    pub(super) fn place(&self) -> usize {
+        self.place as usize
+    }
+
+    /// Which group of the policy's affinity it is in.
+    pub(super) fn group(&self) -> Option<usize> {
+        self.group.map(|group| group as usize)
+    }
+
+    /// The place of the second one, and the term that told them apart.
+    pub(super) fn runner_up(&self) -> Option<(usize, Term)> {
+        self.runner_up.map(|(place, term)| (place as usize, term))
+    }
+
     /// What is taken over of a pick among these workers.
     pub(super) fn of(pick: &Pick, states: &WorkerStates<'_>) -> Self {
         let place =
             |rank: &Rank| states.place(&rank.worker).expect("the worker was one of those asked");
-        Self {
-            place: place(&pick.best),
-            group: pick.best.group,
-            runner_up: pick.second.as_ref().map(|(rank, term)| (place(rank), *term)),
-        }
+        let runner_up = pick.second.as_ref().map(|(rank, term)| (place(rank), *term));
+        Self::new(place(&pick.best), pick.best.group, runner_up)
     }
 }
 

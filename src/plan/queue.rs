@@ -19,7 +19,7 @@ pub(super) struct Waiting<'a> {
     /// What the last run recorded of it; `None` for a new one.
     pub(super) row: Option<&'a PendingRow>,
     /// Its place among all desired clusters, in the order of their names.
-    pub(super) place: usize,
+    pub(super) place: u32,
     /// Whether the last run said why it waits, and nothing has changed since.
     pub(super) known: bool,
     /// With whom it is alike; `None` where nobody asked, and where it is looked at for itself.
@@ -44,9 +44,9 @@ pub(super) fn sort_queue<'a>(
     input: &PlanInput<'a>,
     placed: &BTreeMap<Name, ClusterPlan>,
 ) -> Vec<Waiting<'a>> {
-    let wanted = input.fleet.clusters.values().enumerate();
+    let wanted = (0..).zip(input.fleet.clusters.values());
     let wanted = wanted.filter(|(_, c)| !placed.contains_key(&c.name) && !is_kept(input, &c.name));
-    let waiting = |(place, cluster): (usize, &'a Cluster)| {
+    let waiting = |(place, cluster): (u32, &'a Cluster)| {
         let row = input.previous.pending.clusters.get(&cluster.name);
         Waiting { cluster, row, place, known: false, alike: None }
     };

@@ -48,10 +48,26 @@ type SelectedBy<'a> = Vec<(&'a str, &'a str)>;
 /// What clusters have in common of which rules read the same, and that come to the same parts of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AlikeNumber {
+    signature: u32,
+    number: u32,
+}
+
+impl AlikeNumber {
+    /// Of a signature, and a number among all that are alike. It takes half of the room that these do, for every cluster has one.
+    pub(super) fn new(signature: usize, number: usize) -> Self {
+        let small = |number: usize| u32::try_from(number).expect("there is memory for fewer");
+        Self { signature: small(signature), number: small(number) }
+    }
+
     /// Their signature.
-    pub(super) signature: usize,
+    pub(super) fn signature(self) -> usize {
+        self.signature as usize
+    }
+
     /// Their number among all that are alike.
-    pub(super) number: usize,
+    pub(super) fn number(self) -> usize {
+        self.number as usize
+    }
 }
 
 /// What rules read of a document.

@@ -14,7 +14,7 @@ use crate::plan::worker_states::WorkerStates;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BoundCluster<'a> {
     /// Its place among all desired clusters.
-    place: usize,
+    place: u32,
     cluster: &'a Cluster,
     policy: Option<&'a Policy>,
     selected: SelectedWorker,
@@ -28,11 +28,11 @@ impl<'a> PlanRun<'a> {
             // The first one like it says the same of what it takes and whose it is, and has been read lately.
             let first = signed.request(alike);
             let info = ClusterInfo { name: &cluster.name, ..first.info() };
-            self.states.assume(selected.place, info, signed.parts(alike), first.demand());
-            self.choice.take(selected.place, alike.signature, &self.states);
+            self.states.assume(selected.place(), info, signed.parts(alike), first.demand());
+            self.choice.take(selected.place(), alike.signature(), &self.states);
             first.policy
         } else {
-            self.take(selected.place, cluster, Taking::all(&cluster.demand));
+            self.take(selected.place(), cluster, Taking::all(&cluster.demand));
             self.policies.select(cluster)
         };
         self.bindings += 1;
@@ -89,12 +89,12 @@ fn binding(
     selected: SelectedWorker,
     states: &WorkerStates<'_>,
 ) -> Binding {
-    let SelectedWorker { place, group, runner_up } = selected;
+    let runner_up = selected.runner_up();
     let name = |place: usize| states.at(place).name.clone();
     let groups = policy.and_then(|policy| policy.spec.affinity.as_ref()).map(|a| &a.groups);
-    let group = groups.zip(group).and_then(|(groups, at)| groups.get(at));
+    let group = groups.zip(selected.group()).and_then(|(groups, at)| groups.get(at));
     Binding {
-        worker: name(place),
+        worker: name(selected.place()),
         policy: policy.map(|policy| policy.name.clone()),
         decided_by: runner_up.map(|(_, term)| term),
         runner_up: runner_up.map(|(place, _)| name(place)),

@@ -41,10 +41,10 @@ impl<'a> Line<'a> {
         self.added += 1;
         note(&mut self.spread, number, &one);
         if let Some(alike) = one.alike() {
-            if self.numbers.len() <= alike.number {
-                self.numbers.resize(alike.number + 1, None);
+            if self.numbers.len() <= alike.number() {
+                self.numbers.resize(alike.number() + 1, None);
             }
-            self.numbers[alike.number] = Some(number);
+            self.numbers[alike.number()] = Some(number);
         }
         self.first.insert(at, number);
         let alike = RefusedAlike { first: at, said: one, others: VecDeque::new() };
@@ -53,7 +53,7 @@ impl<'a> Line<'a> {
 
     /// Adds one behind the others where some were refused that are like it.
     pub(super) fn join(&mut self, waiting: Waiting<'a>, alike: AlikeNumber) -> bool {
-        let number = self.numbers.get(alike.number).copied().flatten();
+        let number = self.numbers.get(alike.number()).copied().flatten();
         let Some(found) = number.and_then(|number| self.all[number].as_mut()) else { return false };
         found.others.push_back((self.added, waiting));
         self.added += 1;
@@ -161,7 +161,7 @@ mod tests {
         let queue = sort_queue(&input, &[].into());
         let [a, b, c, d, last] = [0, 1, 2, 3, 4].map(|at: usize| queue[at]);
         let mut line = Line::default();
-        let alike = |number: usize| AlikeNumber { signature: 3, number };
+        let alike = |number: usize| AlikeNumber::new(3, number);
         assert!(!line.join(a, alike(0)), "there are none yet");
         line.add(Refused::before(Waiting { alike: Some(alike(0)), ..a }, None));
         line.add(Refused::before(b, None));

@@ -19,6 +19,7 @@ impl<'a> PlanRun<'a> {
         self.sign();
         let queue = std::mem::take(&mut self.queue);
         self.bound.reserve(queue.len());
+        self.states.expect(queue.len());
         let queue = queue.into_iter().map(|waiting| {
             let row = waiting.row.filter(|_| waiting.known);
             Refused::before(waiting, row.map(|row| row.reasons.clone()))

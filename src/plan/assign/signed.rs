@@ -61,14 +61,14 @@ impl<'a> SignedQueue<'a> {
 
     /// What clusters ask for that are alike: that of the first one with their signature.
     pub(super) fn request(&self, alike: AlikeNumber) -> &Request<'a> {
-        &self.requests[alike.signature].request
+        &self.requests[alike.signature()].request
     }
 
     /// The parts of groups of clusters that are alike.
     pub(super) fn parts(&self, alike: AlikeNumber) -> NumberedParts<'_> {
-        let membership = self.requests[alike.signature].membership.as_ref();
+        let membership = self.requests[alike.signature()].membership.as_ref();
         let membership = membership.expect("the parts are kept of those that are alike");
-        membership.numbered(&self.parts[self.begin[alike.number].1..])
+        membership.numbered(&self.parts[self.begin[alike.number()].1..])
     }
 }
 
@@ -145,7 +145,7 @@ impl<'a> PlanRun<'a> {
         }
         let of = &mut signed.requests[signature];
         if let Some(number) = of.number {
-            return Some(AlikeNumber { signature, number });
+            return Some(AlikeNumber::new(signature, number));
         }
         let membership = of.membership.as_ref()?;
         let values = membership.values(cluster);
@@ -157,7 +157,7 @@ impl<'a> PlanRun<'a> {
             self.states.counts.number_parts(membership, &info, &mut signed.parts);
         }
         of.number = is_one.then_some(number);
-        Some(AlikeNumber { signature, number })
+        Some(AlikeNumber::new(signature, number))
     }
 
     /// The clusters of the queue that are alike, with their parts of groups.
@@ -186,14 +186,15 @@ impl<'a> PlanRun<'a> {
     pub(super) fn min_raised(&mut self, one: &Refused<'a>) -> Option<u64> {
         let alike = one.alike()?;
         let parts = self.signed.as_ref()?.parts(alike);
-        self.choice.min_raised(alike.signature, parts, &self.states)
+        self.choice.min_raised(alike.signature(), parts, &self.states)
     }
 
     /// What is said of a cluster of the queue that no worker takes, where another one with its signature was refused that had as
     /// little to do with any that are placed: what is free has only shrunk since.
     pub(super) fn refused_before(&self, waiting: Waiting<'a>) -> Option<Refused<'a>> {
         let (signed, alike) = self.signed.as_ref().zip(waiting.alike)?;
-        let SignedRefusal { epoch, first } = signed.requests[alike.signature].refused.as_deref()?;
+        let SignedRefusal { epoch, first } =
+            signed.requests[alike.signature()].refused.as_deref()?;
         let counts = &self.states.counts;
         // Where something has changed since that they depend on, they are looked at again at the end.
         let is_alike = *epoch == self.states.epoch()
@@ -206,7 +207,7 @@ impl<'a> PlanRun<'a> {
         let Some((signed, alike)) = self.signed.as_mut().zip(one.alike()) else { return };
         if self.states.counts.meets_nobody(signed.parts(alike), one.waiting.cluster) {
             let refused = SignedRefusal { epoch: self.states.epoch(), first: one.clone() };
-            signed.requests[alike.signature].refused = Some(Box::new(refused));
+            signed.requests[alike.signature()].refused = Some(Box::new(refused));
         }
     }
 
@@ -228,7 +229,7 @@ impl<'a> PlanRun<'a> {
             return Selection::Unknown;
         };
         let parts = signed.parts(alike);
-        let signature = (one.waiting.cluster, alike.signature);
+        let signature = (one.waiting.cluster, alike.signature());
         self.choice.select(signed.request(alike), signature, parts, &self.states)
     }
 }

@@ -168,6 +168,6 @@ impl TwoBest {
             let term = still.map_or_else(|| best.moving.term(&second.moving), |(s, _)| s.term);
             (second.place(), term)
         });
-        Some(SelectedWorker { place: best.place(), group: None, runner_up })
+        Some(SelectedWorker::new(best.place(), None, runner_up))
     }
 }

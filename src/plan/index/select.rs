@@ -244,22 +244,22 @@ mod tests {
             let mut was = Vec::new();
             for (cluster, alike, parts) in &queue {
                 let request = run.request(cluster);
-                index.select(&request, (cluster, alike.signature), *parts, &states);
-                index.min_raised(alike.signature, *parts, &states);
+                index.select(&request, (cluster, alike.signature()), *parts, &states);
+                index.min_raised(alike.signature(), *parts, &states);
                 was.push(fewest(&request, &states));
             }
             for (cluster, alike, parts) in &queue {
                 let request = run.request(cluster);
-                let signed = (*cluster, alike.signature);
+                let signed = (*cluster, alike.signature());
                 let selection = index.select(&request, signed, *parts, &states);
                 let Selection::Selected(selected) = selection else { continue };
-                states.assume(selected.place, request.info(), *parts, &cluster.demand);
-                index.take(selected.place, alike.signature, &states);
+                states.assume(selected.place(), request.info(), *parts, &cluster.demand);
+                index.take(selected.place(), alike.signature(), &states);
                 for ((other, alike, parts), was) in queue.iter().zip(&mut was) {
                     let now = fewest(&run.request(other), &states);
                     let is_more = now.iter().zip(&*was).any(|(now, was)| now > was);
                     *was = now;
-                    if let Some(at) = index.min_raised(alike.signature, *parts, &states) {
+                    if let Some(at) = index.min_raised(alike.signature(), *parts, &states) {
                         let is_raised = at == states.counts.now();
                         prop_assert_eq!(is_raised, is_more, "{}", other.name);
                         if is_more { raised.note(1) } else { same.note(1) }

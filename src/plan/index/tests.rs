@@ -69,7 +69,7 @@ fn what_is_told_by_signature_is_what_the_plain_scan_says() {
         run.sign();
         let Some(mut index) = Index::new(&world.fleet) else { return Ok(()) };
         for (cluster, alike, parts) in run.alike() {
-            let (request, signature) = (run.request(cluster), alike.signature);
+            let (request, signature) = (run.request(cluster), alike.signature());
             let pre_filter = PreFilterState::of(&request, &run.states, &run.states.counts);
             let scan = choose(&request.within(&pre_filter), &run.states);
             match index.select(&request, (cluster, signature), parts, &run.states) {

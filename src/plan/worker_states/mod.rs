@@ -172,6 +172,11 @@ impl<'a> WorkerStates<'a> {
         self.workers.first().is_some_and(|candidate| candidate.reserving)
     }
 
+    /// So many clusters are likely to be given workers.
+    pub(super) fn expect(&mut self, clusters: usize) {
+        self.given.reserve(clusters);
+    }
+
     /// A cluster with these parts of groups comes to the worker at a place.
     pub(super) fn bind(
         &mut self,
