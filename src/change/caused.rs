@@ -85,7 +85,7 @@ fn leave_new(planned: &mut ClusterPlan, known: &ClusterPlan) {
     planned.stay.take_if(|of| known.stay.as_ref() == Some(of));
     planned.version.take_if(|of| known.version.as_ref() == Some(of));
     if planned.violations == known.violations {
-        planned.violations.clear();
+        planned.violations = Box::default();
     }
 }
 

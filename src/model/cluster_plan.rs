@@ -25,13 +25,13 @@ pub struct ClusterPlan {
     /// What names it, where it does not move all the same.
     pub stay: Option<Box<Stay>>,
     /// Why its policy would not place it now where it is.
-    pub violations: Vec<Reason>,
+    pub violations: Box<[Reason]>,
 }
 
 impl ClusterPlan {
     /// A decision, and what the cluster takes by it; nothing else is said of it.
     #[must_use]
-    pub const fn new(decision: Decision, demand: Resources) -> Self {
+    pub fn new(decision: Decision, demand: Resources) -> Self {
         Self {
             decision,
             demand,
@@ -40,7 +40,7 @@ impl ClusterPlan {
             deletion: None,
             moved: None,
             stay: None,
-            violations: Vec::new(),
+            violations: Box::default(),
         }
     }
 
@@ -90,7 +90,7 @@ pub enum Decision {
         /// worker is not heard of.
         step: Option<DeletionStep>,
         /// The worker that keeps its place, with what decided.
-        binding: Binding,
+        binding: Box<Binding>,
     },
     /// Nothing of it is left, or was ever made, and its document is gone; so is its record.
     Forget,

@@ -91,7 +91,7 @@ mod tests {
             runner_up: None,
             group: None,
         };
-        Decision::Move { from: name("w1"), step, binding }
+        Decision::Move { from: name("w1"), step, binding: binding.into() }
     }
 
     /// A plan about a cluster `a`, with a deletion that makes a step, and a move to w2 where `moves` says how far

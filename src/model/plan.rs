@@ -77,9 +77,9 @@ impl Plan {
     }
 
     /// The placed clusters whose policy would not place them there now, with its reasons.
-    pub fn violations(&self) -> impl Iterator<Item = (&Name, &Vec<Reason>)> {
+    pub fn violations(&self) -> impl Iterator<Item = (&Name, &[Reason])> {
         let all = self.clusters.iter().filter(|(_, planned)| !planned.violations.is_empty());
-        all.map(|(name, planned)| (name, &planned.violations))
+        all.map(|(name, planned)| (name, &*planned.violations))
     }
 
     /// What a hold is about, for people: [`Hold::lines`], and of a worker that is in use the first of the clusters

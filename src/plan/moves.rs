@@ -90,7 +90,7 @@ pub(super) fn decide<'a>(
             moves.insert(name.clone(), entry(MoveProgress::Leaves));
             let binding = bound_before(to, kept);
             let step = deletion.step;
-            Some((from, row, Decision::Move { from: from.clone(), step, binding }))
+            Some((from, row, Decision::Move { from: from.clone(), step, binding: binding.into() }))
         }
     }
 }
@@ -117,7 +117,7 @@ fn handed_over<'a>(
     };
     let at = |step| TransferRow { step, ..row.clone() };
     let leaves =
-        |step| Decision::Move { from: from.clone(), step, binding: bound_before(to, kept) };
+        |step| Decision::Move { from: from.clone(), step, binding: bound_before(to, kept).into() };
     let (told, decision) = match transfer::judge(input, name, ongoing) {
         Some(TransferVerdict::Waits(wait)) => {
             (told(MoveProgress::Leaves, row.clone(), false, Some(wait)), leaves(None))

@@ -61,7 +61,8 @@ fn note_violations(run: &mut PlanRun<'_>) {
         if !asked && !own && Pools::of(fleet, &cluster.tenant) == Pools::All {
             continue;
         }
-        planned.violations = move_cause::violations(&run.input, &run.policies, cluster, worker);
+        let violations = move_cause::violations(&run.input, &run.policies, cluster, worker);
+        planned.violations = violations.into();
     }
 }
 
@@ -215,7 +216,7 @@ pub(super) fn go<'a>(run: &mut PlanRun<'a>, named: &Named<'a>) -> Result<(), Blo
     };
     run.moves.insert(name.clone(), moved);
     if let Some(planned) = run.clusters.get_mut(name) {
-        planned.decision = Decision::Move { from: on.clone(), step, binding };
+        planned.decision = Decision::Move { from: on.clone(), step, binding: binding.into() };
         planned.resize_blocked = None;
         planned.version = None;
     }

@@ -76,7 +76,7 @@ fn go_to(run: &mut PlanRun<'_>, name: &Name, to: Binding) {
     if let Some(planned) = run.clusters.get_mut(name)
         && let Decision::Move { binding, .. } = &mut planned.decision
     {
-        *binding = to;
+        **binding = to;
     }
 }
 

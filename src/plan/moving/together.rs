@@ -41,10 +41,11 @@ pub(in crate::plan) fn note(run: &mut PlanRun<'_>) {
     let violated: Vec<(Name, Vec<Reason>)> = placed.collect();
     for (name, more) in violated {
         let Some(planned) = run.clusters.get_mut(&name) else { continue };
-        let reasons = &mut planned.violations;
+        let mut reasons = std::mem::take(&mut planned.violations).into_vec();
         reasons.extend(more);
         reasons.sort();
         reasons.dedup();
+        planned.violations = reasons.into();
     }
 }
 
@@ -209,12 +210,12 @@ fn beside(
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Name;
+    use crate::model::{Name, Reason};
     use crate::plan::world::{World, check};
 
     fn told(world: &str) -> Vec<String> {
         let plan = World::read(world).plan().plan;
-        let line = |(name, reasons): (&Name, &Vec<_>)| {
+        let line = |(name, reasons): (&Name, &[Reason])| {
             let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
             format!("{name}: {}", reasons.join("; "))
         };

@@ -217,7 +217,7 @@ pub(in crate::cli::show) fn stays<'a>(all: impl Iterator<Item = (&'a Name, &'a S
 }
 
 fn violations(view: &PlanView<'_>) -> Value {
-    let violated = |(name, reasons): (&Name, &Vec<Reason>)| {
+    let violated = |(name, reasons): (&Name, &[Reason])| {
         let codes: Vec<_> = reasons.iter().map(Reason::code).collect();
         json!({"name": name, "reasons": codes})
     };

@@ -129,7 +129,7 @@ mod tests {
         let (from, cause) = (name("w1"), MoveCause::Drain);
         let progress = MoveProgress::Begins;
         let step = Some(DeletionStep::D1);
-        let decision = Decision::Move { from: from.clone(), step, binding };
+        let decision = Decision::Move { from: from.clone(), step, binding: binding.into() };
         let (to, demand) = (name("w2"), crate::model::Resources::new());
         let moved =
             Move { from: from.clone(), to, cause, progress, demand, awaited: true, transfer: None };
