@@ -54,8 +54,9 @@ impl<'a> PlanRun<'a> {
         let bind = |one: BoundCluster<'a>| {
             said(one.cluster, Decision::Bind(binding(one.policy, one.selected, states)))
         };
-        // In the order of the names, so that all is put together at once, in full nodes.
-        bound.sort_unstable_by_key(|one| one.place);
+        // In the order of the names, so that all is put together at once, in full nodes. They are in it already, but for one of
+        // each priority and for those that were requeued, which this kind of sorting makes use of.
+        bound.sort_by_key(|one| one.place);
         waiting.sort_unstable_by_key(|(one, _)| one.place);
         let mut waiting = waiting.into_iter().peekable();
         for one in bound {

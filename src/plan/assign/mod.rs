@@ -278,8 +278,8 @@ impl<'a> PlanRun<'a> {
 
     /// Whether a worker that was given a cluster in this run has too little left for another one.
     fn lacks_capacity_now(&self, demand: &Resources) -> bool {
-        let given: BTreeSet<usize> = self.states.given().iter().copied().collect();
-        given.into_iter().any(|at| filter::lacks_capacity(demand, self.states.at(at)))
+        let mut given = self.states.places().filter(|(at, _)| self.states.is_given(*at));
+        given.any(|(_, candidate)| filter::lacks_capacity(demand, candidate))
     }
 
     /// Serves the queue until a cluster is about to be placed. Whether anything is held makes no

@@ -96,6 +96,7 @@ impl<'a> PlanRun<'a> {
         let signatures = Signatures::new(self.input.fleet, &self.policies, groups);
         let mut signed = SignedQueue::new(signatures);
         let mut queue = std::mem::take(&mut self.queue);
+        self.states.counts.expect(queue.len());
         for waiting in &mut queue {
             waiting.alike = self.find_alike(&mut signed, waiting);
         }

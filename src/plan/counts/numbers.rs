@@ -164,6 +164,15 @@ impl<'a> Counts<'a> {
         }
     }
 
+    /// So many clusters are likely to be numbered, each in parts of its own where groups are told apart by labels: what is not
+    /// needed of the room is never touched.
+    pub(in crate::plan) fn expect(&mut self, clusters: usize) {
+        if self.asked.groups().iter().any(|group| group.told_apart_by().next().is_some()) {
+            self.groups.reserve(clusters);
+            self.keepers.reserve(clusters);
+        }
+    }
+
     /// That no part of those that keep away is numbered any more until clusters come that are not signed.
     pub(in crate::plan) fn note_numbered_keepers(&mut self) {
         self.numbered_keepers = self.keepers.len();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Counts, GroupPart, PartCounts, Parts, Usage};
 use crate::model::Resources;
@@ -34,7 +34,26 @@ impl<'a> Counts<'a> {
 }
 
 /// The values of a part, and how many clusters there are by the place of the worker, of which the context has all in that order.
-type PartRow<'s> = (&'s [&'s str], Vec<(usize, usize)>);
+struct PartRow<'s>(&'s [&'s str], &'s PartCounts<'s>);
+
+impl Serialize for PartRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.0, ByWorker(self.1)).serialize(serializer)
+    }
+}
+
+struct ByWorker<'s>(&'s PartCounts<'s>);
+
+impl Serialize for ByWorker<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // There may be as many parts as clusters, so nothing is put together for those that are on one worker.
+        if self.0.workers().nth(1).is_none() {
+            return serializer.collect_seq(self.0.workers());
+        }
+        let by_place: BTreeMap<usize, usize> = self.0.workers().collect();
+        serializer.collect_seq(by_place)
+    }
+}
 
 /// A group or rule, and its parts.
 type CountRow<'s, K> = (&'s K, Vec<PartRow<'s>>);
@@ -57,11 +76,7 @@ fn count_rows<'s, 'a, K>(
     let told = parts.iter().filter(|((place, _), part)| asked(place) && !part.is_empty());
     let mut sorted: Vec<(&GroupPart<'a>, &PartCounts<'a>)> = told.collect();
     sorted.sort_unstable_by_key(|(part, _)| *part);
-    let part = |(part, counts): &(&'s GroupPart<'a>, &'s PartCounts<'a>)| {
-        let mut by_worker: Vec<(usize, usize)> = counts.workers().collect();
-        by_worker.sort_unstable();
-        (&*part.1, by_worker)
-    };
+    let part = |(part, counts): &(&'s GroupPart<'a>, &'s PartCounts<'a>)| PartRow(&part.1, counts);
     let by_rule = sorted.chunk_by(|one, other| one.0.0 == other.0.0);
     by_rule.map(|of| (&rules[of[0].0.0], of.iter().map(part).collect())).collect()
 }

@@ -126,6 +126,11 @@ impl<'a> WorkerStates<'a> {
         &self.given
     }
 
+    /// Whether the worker at a place was given a cluster.
+    pub(super) fn is_given(&self, place: usize) -> bool {
+        self.stamps[place] != 0
+    }
+
     /// A number that changes when a worker changes otherwise than by being given a cluster. While it stands, workers have only got
     /// less to give, so what was refused for want of that is refused still.
     pub(super) fn epoch(&self) -> u64 {
