@@ -137,6 +137,21 @@ impl<'a> WorkerSearch<'a> {
         self.index()?.min_raised(signature, parts, states)
     }
 
+    /// A refused cluster with a signature waits for the fewest to rise; `false` where it is not known of which constraint.
+    pub(super) fn watch(
+        &mut self,
+        signature: usize,
+        parts: NumberedParts<'_>,
+        states: &WorkerStates<'a>,
+    ) -> bool {
+        self.index().is_some_and(|index| index.watch(signature, parts, states))
+    }
+
+    /// A number that is another than before where a domain may have opened to a refused cluster that waits for that.
+    pub(super) fn rises(&mut self, states: &WorkerStates<'a>) -> u64 {
+        self.index().map_or(0, |index| index.rises(states))
+    }
+
     /// Picks the best of the workers that can take a cluster, with what it meets; none can for these
     /// reasons.
     pub(super) fn choose(

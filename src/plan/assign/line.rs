@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Refused;
+use super::{QueueingHint, Refused};
 use crate::model::ReasonCode;
 use crate::plan::queue::Waiting;
 use crate::plan::signature::AlikeNumber;
@@ -19,8 +19,35 @@ pub(super) struct Line<'a> {
     first: BTreeMap<usize, usize>,
     /// Their numbers here, by that of those that are alike.
     numbers: Vec<Option<usize>>,
-    spread: BTreeSet<usize>,
+    spread: RefusedBySpread,
     added: usize,
+}
+
+/// Those that a rule of spread refuses, by number.
+#[derive(Debug, Default)]
+struct RefusedBySpread {
+    /// Those that any binding may let in.
+    by_any: BTreeSet<usize>,
+    /// Those that wait for the fewest to rise.
+    by_rise: BTreeSet<usize>,
+}
+
+impl RefusedBySpread {
+    fn note(&mut self, number: usize, one: &Refused<'_>) {
+        self.remove(number);
+        if !one.reasons.contains(&ReasonCode::Spread) {
+            return;
+        }
+        match one.hint {
+            QueueingHint::Since(_) => self.by_rise.insert(number),
+            QueueingHint::Any | QueueingHint::Floors(_) => self.by_any.insert(number),
+        };
+    }
+
+    fn remove(&mut self, number: usize) {
+        self.by_any.remove(&number);
+        self.by_rise.remove(&number);
+    }
 }
 
 /// Refused clusters that are alike.
@@ -39,7 +66,7 @@ impl<'a> Line<'a> {
     pub(super) fn add(&mut self, one: Refused<'a>) {
         let (at, number) = (self.added, self.all.len());
         self.added += 1;
-        note(&mut self.spread, number, &one);
+        self.spread.note(number, &one);
         if let Some(alike) = one.alike() {
             if self.numbers.len() <= alike.number() {
                 self.numbers.resize(alike.number() + 1, None);
@@ -70,7 +97,7 @@ impl<'a> Line<'a> {
             self.first.insert(next, number);
         } else {
             self.all[number] = None;
-            self.spread.remove(&number);
+            self.spread.remove(number);
         }
         waiting
     }
@@ -83,7 +110,7 @@ impl<'a> Line<'a> {
     ) -> Option<R> {
         let found = self.all[number].as_mut()?;
         let out = change(&mut found.said);
-        note(&mut self.spread, number, &found.said);
+        self.spread.note(number, &found.said);
         Some(out)
     }
 
@@ -96,19 +123,21 @@ impl<'a> Line<'a> {
         self.first.values().find_map(|number| {
             let said = &mut all[*number].as_mut()?.said;
             let found = change(said);
-            note(spread, *number, said);
+            spread.note(*number, said);
             Some((*number, found?))
         })
     }
 
     /// Whether no rule of spread refuses any.
     pub(super) fn has_no_spread(&self) -> bool {
-        self.spread.is_empty()
+        self.spread.by_any.is_empty() && self.spread.by_rise.is_empty()
     }
 
-    /// Of those that a rule of spread refuses the ones of which that is so, in the order of the first of each.
+    /// Of those that a rule of spread refuses the ones of which that is so, in the order of the first of each. Those that wait for
+    /// the fewest to rise are asked where some may have.
     pub(super) fn of_spread(
         &mut self,
+        is_raised: bool,
         mut is_so: impl FnMut(&mut Refused<'a>) -> bool,
     ) -> Vec<usize> {
         let all = &mut self.all;
@@ -116,7 +145,8 @@ impl<'a> Line<'a> {
             let found = all[*number].as_mut()?;
             is_so(&mut found.said).then_some((found.first, *number))
         };
-        let mut so: Vec<_> = self.spread.iter().filter_map(so).collect();
+        let by_rise = is_raised.then_some(&self.spread.by_rise).into_iter().flatten();
+        let mut so: Vec<_> = self.spread.by_any.iter().chain(by_rise).filter_map(so).collect();
         so.sort_unstable();
         so.into_iter().map(|(_, number)| number).collect()
     }
@@ -132,14 +162,6 @@ impl<'a> Line<'a> {
         }
         all.sort_unstable_by_key(|(at, _)| *at);
         all.into_iter().map(|(_, one)| one).collect()
-    }
-}
-
-fn note(spread: &mut BTreeSet<usize>, number: usize, one: &Refused<'_>) {
-    if one.reasons.contains(&ReasonCode::Spread) {
-        spread.insert(number);
-    } else {
-        spread.remove(&number);
     }
 }
 

@@ -90,6 +90,8 @@ pub(super) struct PlanRun<'a> {
     /// The clusters that no worker took, in the order in which they were served.
     unplaced: Vec<&'a Cluster>,
     choice: WorkerSearch<'a>,
+    /// What told last that a domain may have opened to those that wait for that.
+    rises: u64,
     /// Whether it was found out which clusters of the queue are alike.
     is_signed: bool,
     /// The clusters of the queue by what rules read of them, where so many are served that it is worth it.
@@ -164,6 +166,7 @@ impl<'a> PlanRun<'a> {
             bindings: 0,
             unplaced: Vec::new(),
             choice: WorkerSearch::of(input.fleet).among(input.sole),
+            rises: 0,
             is_signed: false,
             signed: None,
         };

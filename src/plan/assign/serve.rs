@@ -123,7 +123,9 @@ impl<'a> PlanRun<'a> {
         }
         let last = self.states.counts.last_worker().and_then(|place| self.states.get_at(place));
         let Some(worker) = last.and_then(|candidate| candidate.worker) else { return Vec::new() };
-        let rises = |one: &mut Refused<'a>| match &mut one.hint {
+        let rises = self.choice.rises(&self.states);
+        let is_raised = std::mem::replace(&mut self.rises, rises) != rises;
+        let has_risen = |one: &mut Refused<'a>| match &mut one.hint {
             QueueingHint::Any => true,
             QueueingHint::Floors(floors) => {
                 for floor in &mut *floors {
@@ -136,7 +138,7 @@ impl<'a> PlanRun<'a> {
                 self.min_raised(one).is_none_or(|raised| raised > since)
             }
         };
-        refused.of_spread(rises)
+        refused.of_spread(is_raised, has_risen)
     }
 
     /// What may let a cluster in that was just refused with what it meets.
@@ -145,16 +147,16 @@ impl<'a> PlanRun<'a> {
         one: &Refused<'a>,
         pre_filter: &PreFilterState<'a>,
     ) -> QueueingHint<'a> {
-        match self.min_raised(one) {
-            Some(_) => QueueingHint::Since(self.states.counts.now()),
-            None => QueueingHint::Floors(pre_filter.floors(&self.states.counts)),
-        }
+        let watch = self.watch(one);
+        watch.unwrap_or_else(|| QueueingHint::Floors(pre_filter.floors(&self.states.counts)))
     }
 
     /// At the end: the first that fits, those before it being brought up to date. There is none, for all
     /// that a binding lets in was placed after it; but nothing is left out on that ground.
     fn first_that_fits(&mut self, refused: &mut Line<'a>) -> Option<(usize, SelectedWorker)> {
-        refused.first(|one| self.retry_of(one))
+        let found = refused.first(|one| self.retry_of(one));
+        debug_assert!(found.is_none(), "a binding let one in, and nobody looked");
+        found
     }
 
     /// Looks at a cluster again that may have been let in. Where it was not, it is brought up to date at the end.
@@ -165,7 +167,7 @@ impl<'a> PlanRun<'a> {
                 Some(selected)
             }
             Selection::Refused => {
-                one.hint = QueueingHint::Since(self.states.counts.now());
+                one.hint = self.watch(one).unwrap_or(QueueingHint::Any);
                 None
             }
             Selection::Unknown => self.retry_of(one),

@@ -1,6 +1,6 @@
 //! The queue by signature: what was found out of one cluster is not asked again for others that are alike.
 
-use super::{PlanRun, Refused};
+use super::{PlanRun, QueueingHint, Refused};
 use crate::model::Cluster;
 use crate::plan::candidate::Request;
 use crate::plan::counts::{Membership, NumberedParts, PartNumber};
@@ -188,6 +188,15 @@ impl<'a> PlanRun<'a> {
         let alike = one.alike()?;
         let parts = self.signed.as_ref()?.parts(alike);
         self.choice.min_raised(alike.signature(), parts, &self.states)
+    }
+
+    /// What a refused cluster of the queue waits for: the fewest of what its constraints count, where these are known of those that
+    /// are alike.
+    pub(super) fn watch(&mut self, one: &Refused<'a>) -> Option<QueueingHint<'a>> {
+        let alike = one.alike()?;
+        let parts = self.signed.as_ref()?.parts(alike);
+        let is_known = self.choice.watch(alike.signature(), parts, &self.states);
+        is_known.then(|| QueueingHint::Since(self.states.counts.now()))
     }
 
     /// What is said of a cluster of the queue that no worker takes, where another one with its signature was refused that had as

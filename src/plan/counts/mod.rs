@@ -288,6 +288,11 @@ impl<'a> Counts<'a> {
         parts.into_iter().any(|((group, part), _)| *group == place && part == values)
     }
 
+    /// The numbers of the parts of groups that the last binding changed.
+    pub(super) fn last_parts(&self) -> &[usize] {
+        &self.last_parts
+    }
+
     /// At which binding a part of a group changed last.
     fn changed(&self, group: &Group<'a>, values: &Values<'a>) -> u64 {
         let number = self.asked.place(group).and_then(|at| self.part_number(at, values.clone()));

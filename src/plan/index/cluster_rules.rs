@@ -96,7 +96,7 @@ impl<'a> SpreadRule<'a> {
     }
 
     /// The number of the tally for a part of the group.
-    fn tally(
+    pub(super) fn tally(
         &mut self,
         part: usize,
         tallies: &mut Tallies<'a>,

@@ -24,6 +24,7 @@ mod keys;
 mod rooms;
 mod select;
 mod tallies;
+mod watched;
 mod worker_sets;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,7 @@ use self::keys::{Depends, Keys, RequestKey, depends};
 use self::rooms::NumberedDemand;
 use self::select::KnownRules;
 use self::tallies::{Tallies, What};
+use self::watched::WatchedTallies;
 use super::candidate::Request;
 use super::filter::{self, FILTERS, Filter, MEMBERSHIP};
 use super::pick::SelectedWorker;
@@ -65,6 +67,8 @@ pub(super) struct Index<'a> {
     keys: Keys<'a>,
     columns: Columns,
     tallies: Tallies<'a>,
+    /// Those on which refused clusters wait.
+    watched: WatchedTallies,
     classes: Classes,
     /// The classes by the keys.
     by_key: BTreeMap<RequestKey, usize>,
@@ -101,6 +105,7 @@ impl<'a> Index<'a> {
             keys: Keys::new(fleet),
             columns: Columns::new()?,
             tallies: Tallies::default(),
+            watched: WatchedTallies::default(),
             classes: Classes::default(),
             by_key: BTreeMap::new(),
             alike: BTreeMap::new(),
@@ -177,6 +182,7 @@ impl<'a> Index<'a> {
             return;
         }
         self.tallies.clear();
+        self.watched.clear();
         self.by_key.clear();
         self.alike.clear();
         self.classes = Classes::default();

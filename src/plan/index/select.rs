@@ -119,6 +119,28 @@ impl<'a> Index<'a> {
         Some(raised)
     }
 
+    /// A cluster with this signature waits for the fewest to rise of what its constraints count; `false` where the pre-filter state is
+    /// to say which ones.
+    pub(in crate::plan) fn watch(
+        &mut self,
+        signature: usize,
+        parts: NumberedParts<'_>,
+        states: &WorkerStates<'a>,
+    ) -> bool {
+        let Some(KnownRules::Rules(rules)) = self.rules.get_mut(signature) else { return false };
+        let refusing = rules.spread.iter_mut().zip(parts.spread).filter(|(rule, _)| rule.refuses);
+        for (rule, part) in refusing {
+            let Some(part) = *part else { return false };
+            self.watched.add(part, rule.tally(part, &mut self.tallies, states));
+        }
+        true
+    }
+
+    /// A number that is another than before where a domain may have opened to one that waits.
+    pub(in crate::plan) fn rises(&mut self, states: &WorkerStates<'a>) -> u64 {
+        self.watched.rises(&mut self.tallies, states)
+    }
+
     /// What the rules are for clusters like this one; `None` where they are left to the pre-filter state.
     fn cluster_rules(
         &mut self,
