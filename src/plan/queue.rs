@@ -2,7 +2,7 @@
 //! seen first, then the name.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::PlanInput;
 use super::signature::AlikeNumber;
@@ -64,25 +64,23 @@ fn is_kept(input: &PlanInput<'_>, name: &Name) -> bool {
         && input.previous.pending.clusters.contains_key(name)
 }
 
-/// The place in the queue of each cluster that goes on waiting. One that was seen keeps its own; the
-/// new ones are counted on from the largest there is, by name.
-pub(super) fn number<'a>(
+/// The place in the queue of each cluster that goes on waiting, of these in the order of their names. One that was seen keeps its own;
+/// the new ones are counted on from the largest there is.
+pub(super) fn number<'a: 'w, 'w>(
     input: &PlanInput<'a>,
-    waiting: impl Iterator<Item = &'a Name>,
-) -> BTreeMap<&'a Name, u64> {
-    let pending = &input.previous.pending.clusters;
-    let mut last = pending.values().map(|row| row.seen).max().unwrap_or(0);
-    let names: BTreeSet<&Name> = waiting.collect();
-    let number = |name: &&'a Name| {
-        if let Some(row) = pending.get(*name) {
-            return row.seen;
-        }
-        last = last.saturating_add(1);
-        last
-    };
-    let names: Vec<_> = names.into_iter().collect();
-    let numbers: Vec<_> = names.iter().map(number).collect();
-    names.into_iter().zip(numbers).collect()
+    waiting: impl Iterator<Item = &'w Waiting<'a>>,
+) -> impl Iterator<Item = u64> {
+    let rows = input.previous.pending.clusters.values();
+    let mut last = rows.map(|row| row.seen).max().unwrap_or(0);
+    waiting.map(move |waiting| {
+        waiting.row.map_or_else(
+            || {
+                last = last.saturating_add(1);
+                last
+            },
+            |row| row.seen,
+        )
+    })
 }
 
 /// Where a cluster that waits stands among those that wait, from 1 on, and how many they are; `None` for one

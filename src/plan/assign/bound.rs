@@ -45,9 +45,7 @@ impl<'a> PlanRun<'a> {
         let mut bound = std::mem::take(&mut self.bound);
         let is_few = bound.len() + waiting.len() < self.clusters.len() / 8;
         let mut decided = Vec::with_capacity(bound.len() + waiting.len());
-        let seen = queue::number(&self.input, waiting.iter().map(|(one, _)| &one.cluster.name));
-        let wait = |(waiting, reasons): (Waiting<'a>, BTreeSet<ReasonCode>)| {
-            let seen = seen.get(&waiting.cluster.name).copied().unwrap_or_default();
+        let wait = |((waiting, reasons), seen): ((Waiting<'a>, BTreeSet<ReasonCode>), u64)| {
             said(waiting.cluster, Decision::Wait { seen, reasons })
         };
         let states = &self.states;
@@ -57,10 +55,12 @@ impl<'a> PlanRun<'a> {
         // In the order of the names, so that all is put together at once, in full nodes. They are in it already, but for one of
         // each priority and for those that were requeued, which this kind of sorting makes use of.
         bound.sort_by_key(|one| one.place);
-        waiting.sort_unstable_by_key(|(one, _)| one.place);
-        let mut waiting = waiting.into_iter().peekable();
+        waiting.sort_by_key(|(one, _)| one.place);
+        let seen: Vec<u64> =
+            queue::number(&self.input, waiting.iter().map(|(one, _)| one)).collect();
+        let mut waiting = waiting.into_iter().zip(seen).peekable();
         for one in bound {
-            while let Some(before) = waiting.next_if(|(other, _)| other.place < one.place) {
+            while let Some(before) = waiting.next_if(|((other, _), _)| other.place < one.place) {
                 decided.push(wait(before));
             }
             decided.push(bind(one));
