@@ -238,10 +238,10 @@ impl<'a> PlanRun<'a> {
 
     /// The digest of the context after the run.
     pub(super) fn context(&self) -> Digest {
-        let waiting = self
-            .clusters
-            .iter()
-            .filter(|(_, planned)| matches!(planned.decision, Decision::Wait { .. }));
+        let have_rules = self.states.counts.has_own_rules();
+        let clusters = have_rules.then_some(&self.clusters).into_iter().flatten();
+        let waiting =
+            clusters.filter(|(_, planned)| matches!(planned.decision, Decision::Wait { .. }));
         self.context_with(waiting.flat_map(|(name, _)| self.own_groups_after(name)))
     }
 

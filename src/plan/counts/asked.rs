@@ -25,6 +25,8 @@ pub(super) struct RuleGroups<'a> {
     policies: Finder<'a, (usize, &'a Policy)>,
     /// Whether any tenant has a quota.
     has_quotas: bool,
+    /// Whether any cluster has rules of its own.
+    has_own: bool,
     digest: Option<Digest>,
 }
 
@@ -44,6 +46,7 @@ impl<'a> RuleGroups<'a> {
             groups.extend(group::spread_of(policy).map(|(_, group)| group));
             anti_affinity.extend(group::anti_affinity_of(policy));
         }
+        let of_policies = (groups.len(), anti_affinity.len());
         for cluster in input.fleet.clusters.values() {
             let (spec, tenant) = (&cluster.spec, &cluster.tenant);
             groups.extend(group::own_spread(spec.own_spread(), tenant).map(|(_, group)| group));
@@ -55,11 +58,14 @@ impl<'a> RuleGroups<'a> {
             groups.extend(own_groups(row));
             anti_affinity.extend(group::own_anti_affinity(&row.anti_affinity, &row.tenant));
         }
+        // They say whose cluster they are of, so none is a policy's.
+        let has_own = (groups.len(), anti_affinity.len()) != of_policies;
         groups.extend(anti_affinity.iter().map(|term| term.group));
         let mut asked = Self {
             groups: groups.into_iter().collect(),
             anti_affinity: anti_affinity.into_iter().collect(),
             has_quotas: input.fleet.spec.tenants.iter().any(|tenant| tenant.quota.is_some()),
+            has_own,
             ..Self::default()
         };
         for (place, group) in asked.groups.iter().enumerate() {
@@ -95,6 +101,11 @@ impl<'a> RuleGroups<'a> {
     /// Whether no rule of the fleet asks for any count.
     pub(super) fn is_nothing(&self) -> bool {
         self.groups.is_empty() && !self.has_quotas
+    }
+
+    /// Whether any cluster, desired or recorded, has rules of its own.
+    pub(super) fn has_own(&self) -> bool {
+        self.has_own
     }
 
     /// The groups, by their places.

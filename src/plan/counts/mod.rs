@@ -288,6 +288,11 @@ impl<'a> Counts<'a> {
         parts.into_iter().any(|((group, part), _)| *group == place && part == values)
     }
 
+    /// Whether any cluster, desired or recorded, has rules of its own about what is placed.
+    pub(super) fn has_own_rules(&self) -> bool {
+        self.asked.has_own()
+    }
+
     /// The numbers of the parts of groups that the last binding changed.
     pub(super) fn last_parts(&self) -> &[usize] {
         &self.last_parts
