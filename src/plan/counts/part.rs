@@ -206,6 +206,28 @@ mod tests {
     }
 
     #[test]
+    fn a_part_on_more_workers_than_are_looked_through_finds_each() {
+        let (a, b) = (name("a"), name("b"));
+        let mut part = PartCounts::default();
+        let places: Vec<usize> = (0..3 * FEW).map(|number| 7 * number % 11).collect();
+        let on = |part: &PartCounts<'_>| places.iter().map(|at| part.on(*at)).collect::<Vec<_>>();
+        for (before, place) in places.iter().enumerate() {
+            assert_eq!(part.on(*place), 0);
+            part.arrive(*place, (&a, true), 1);
+            assert_eq!(on(&part).iter().sum::<usize>(), before + 1);
+        }
+        // Who leaves takes its worker out of the middle, and others come there again.
+        part.leave(places[0], &a);
+        assert_eq!((part.on(places[0]), part.workers().count()), (0, places.len() - 1));
+        for place in &places {
+            part.arrive(*place, (&b, true), 2);
+        }
+        let both = (0..places.len()).map(|number| if number == 0 { 1 } else { 2 });
+        assert_eq!(on(&part), both.collect::<Vec<_>>());
+        assert_eq!(part.workers().count(), places.len());
+    }
+
+    #[test]
     fn one_that_is_there_already_comes_once() {
         let a = name("a");
         let mut part = PartCounts::default();
