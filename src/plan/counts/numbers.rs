@@ -164,11 +164,14 @@ impl<'a> Counts<'a> {
         }
     }
 
-    /// So many clusters are likely to be numbered, each in parts of its own where groups are told apart by labels: what is not
-    /// needed of the room is never touched.
+    /// So many clusters are likely to be numbered, each in parts of its own where labels tell these apart: of room that is not needed
+    /// hardly any is touched.
     pub(in crate::plan) fn expect(&mut self, clusters: usize) {
-        if self.asked.groups().iter().any(|group| group.told_apart_by().next().is_some()) {
+        let by_labels = |group: &Group<'a>| group.told_apart_by().next().is_some();
+        if self.asked.groups().iter().any(by_labels) {
             self.groups.reserve(clusters);
+        }
+        if self.asked.anti_affinity().iter().any(|term| by_labels(&term.group)) {
             self.keepers.reserve(clusters);
         }
     }
